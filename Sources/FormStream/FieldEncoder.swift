@@ -15,9 +15,9 @@ struct FieldEncoder: Encoder {
   private let nesting: FieldNesting
   /// The name of the value; nil at the top.
   private let name: String?
-  /// The name of a structure or list at this place, if it is another: that of an element has an index.
+  /// The name that begins the names of values inside this one, if it is not `name`: for an element, it has an index.
   private let nameOfParent: String?
-  /// How many values this one is in, those without a key included.
+  /// The number of values that this value is nested in, including values without a key.
   private var depth = 0
 
   init(into list: FieldList, nesting: FieldNesting) {
@@ -44,17 +44,18 @@ struct FieldEncoder: Encoder {
       self, key, name: nesting.name(key.stringValue, in: nameOfParent ?? name), nameOfParent: nil)
   }
 
-  /// The encoder of an element. Elements have the name of their list. What is in an element needs the index
-  /// too, or the values of two elements would look the same.
+  /// The encoder of an element. Elements have the name of their list. The values inside an element need the index too,
+  /// or the values of two elements would look the same.
   fileprivate func element(_ index: Int) -> FieldEncoder {
     let listName = nameOfParent ?? name
     return FieldEncoder(
       self, FieldKey(index), name: listName, nameOfParent: "\(listName ?? "")[\(index)]")
   }
 
-  /// Throws if a value is nested too deep: an object that contains itself would never end, also if it uses no keys.
+  /// Throws if a value is nested too deep. Encoding an object that contains itself would never end, even if it uses no
+  /// keys.
   ///
-  /// All functions that may throw call it. Those that make containers and encoders may not.
+  /// All functions that may throw call this one. Functions that make containers and encoders may not throw.
   fileprivate func checkDepth() throws {
     guard codingPath.count <= Form.maximumNesting, depth <= 4 * Form.maximumNesting else {
       throw MultipartError(
@@ -64,7 +65,7 @@ struct FieldEncoder: Encoder {
     }
   }
 
-  /// Encodes a value, also one that the coders of Foundation treat in their own way.
+  /// Encodes a value. Some types are encoded as the coders of Foundation do it, and not by their own `encode(to:)`.
   func encodeValue(_ value: some Encodable) throws {
     try checkDepth()
     guard name != nil || codingPath.isEmpty else { throw noName("the list's element") }
@@ -90,7 +91,7 @@ struct FieldEncoder: Encoder {
     try add(finite: number, isFinite: number.isFinite)
   }
 
-  /// It would be encoded as a list of keys and values, in no order.
+  /// The error for a dictionary that would be encoded as a list of keys and values, in no order.
   private func unnamed(_ dictionary: any AnyDictionary) -> MultipartError {
     MultipartError(
       .notEncodable, on: name ?? "",
@@ -116,12 +117,13 @@ struct FieldEncoder: Encoder {
   }
 }
 
-/// Collections without an order of their own: the same value could have other bytes in another run.
+/// Collections without an order of their own. If they are not sorted, the same value can have other bytes in another
+/// run.
 private protocol Unordered {
   func encodeSorted(to encoder: FieldEncoder) throws
 }
 
-/// Dictionaries whose keys are names: text, whole numbers, and what says so.
+/// Dictionaries whose keys are names: text, whole numbers, and other types that are `CodingKeyRepresentable`.
 extension Dictionary: Unordered where Key: CodingKeyRepresentable, Value: Encodable {
   fileprivate func encodeSorted(to encoder: FieldEncoder) throws {
     let entries = map { (key: $0.codingKey, value: $1) }

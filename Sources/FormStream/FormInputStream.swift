@@ -23,7 +23,8 @@ public final class FormInputStream: InputStream {
   private let reader: BodyReader
   private var isOpen = false
   private var isClosed = false
-  /// The error of reading the stream before it was opened, or after it was closed, until it is read without an error.
+  /// The error of a read before the stream was opened, or after it was closed. `open()` and a read without an error
+  /// reset it.
   private var misuse: MultipartError?
 
   /// Creates a stream of a body that is already laid out.

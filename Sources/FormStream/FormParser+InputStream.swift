@@ -4,7 +4,8 @@ extension FormParser {
   /// Opens an `InputStream`, parses it to its end, and calls `handle` with each event. Always
   /// closes the stream.
   ///
-  /// - Throws: `MultipartError` if the body is malformed, or if the parser was used before (`parserUsed`); what the stream and `handle` throw.
+  /// - Throws: `MultipartError` if the body is malformed, or if the parser was used before (`parserUsed`); what the
+  ///   stream and `handle` throw.
   public func parse(_ stream: InputStream, to handle: (Event) throws -> Void) throws {
     try parse(InputStreamSource(stream), to: handle)
   }

@@ -27,20 +27,20 @@ extension Part {
   /// let form = try Form { try Part.fields(of: photo) }  // title, tags, tags, place[city]
   /// ```
   ///
-  /// - A list is several fields of one name. If its elements are structures or lists themselves, the names
-  ///   have their indices: `items[0][price]`, or `items[0].price` with dots.
-  /// - What is nil, and an empty list or structure, has no field.
-  /// - Dates, data, URLs and decimals are what `JSONEncoder` makes of them by default: seconds since 2001,
-  ///   base 64, and text. Format a date in `encode(to:)` if the server expects another text.
-  /// - The keys of a dictionary are in alphabetical order, and numbers by size. So are the elements of a set if they are
-  ///   `Comparable`; those of others are in no order.
+  /// - A list becomes several fields with the same name. If its elements are structures or lists themselves, the names
+  ///   have the indices of the elements: `items[0][price]`, or `items[0].price` with dots.
+  /// - A value that is nil, an empty list, and an empty structure have no field.
+  /// - Dates, data, URLs and decimals are encoded as `JSONEncoder` encodes them by default: seconds since 2001, base
+  ///   64, and text. Format a date in `encode(to:)` if the server expects another text.
+  /// - The keys of a dictionary are in alphabetical order, or ordered by size if they are numbers. The elements of a
+  ///   set are sorted if they are `Comparable`; otherwise they are in no order.
   ///
   /// - Parameters:
   ///   - value: a structure, a class, or a dictionary whose keys are text, whole numbers or `CodingKeyRepresentable`.
   ///   - nesting: how the names of nested values are written.
-  /// - Throws: `notEncodable` if the value is not a structure, a dictionary in it has other keys, or a number is not
-  ///   finite; `nestedTooDeep` if something is encoded at more than
-  ///   ``FormStreamMultipart/Form/maximumNesting`` levels; and what the value throws, as `notEncodable`.
+  /// - Throws: `notEncodable` if the value is not a structure, if a dictionary in it has other keys, if a number is not
+  ///   finite, or if the value throws an error; `nestedTooDeep` if something is encoded at more than
+  ///   ``FormStreamMultipart/Form/maximumNesting`` levels.
   public static func fields(
     of value: some Encodable, nesting: FieldNesting = .brackets
   ) throws(MultipartError) -> [Part] {

@@ -1,12 +1,12 @@
 extension PartBody {
   /// The bytes of an asynchronous sequence of chunks, such as `Data` or `[UInt8]`.
   ///
-  /// The sequence runs a little ahead of the reader, on its own thread. Reading the body blocks the thread of
-  /// the reader until there are bytes. So read on a separate thread: not in a Swift task, because tasks share a
-  /// few threads and the sequence may need one of them; and not on the main thread, where the tasks of a
-  /// `main.swift` run. `FormStreamTransfer` and ``FormStreamMultipart/BodyLayout/chunks`` do that.
+  /// The sequence runs a little ahead of the reader, on its own thread. Reading the body blocks the thread of the
+  /// reader until there are bytes. So read on a separate thread: not in a Swift task, because tasks share a few threads
+  /// and the sequence may need one of them; and not on the main thread, where the tasks of a `main.swift` run.
+  /// `FormStreamTransfer` and ``FormStreamMultipart/BodyLayout/chunks`` read on a separate thread.
   ///
-  /// A function of yours that is generic, too, needs these constraints:
+  /// If your own function is generic too, it needs these constraints:
   ///
   /// ```swift
   /// func part<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) -> Part
@@ -19,8 +19,9 @@ extension PartBody {
   ///   - length: the number of bytes in all chunks, if it is known.
   ///   - replay: whether `make` can be called again for the same bytes.
   ///   - make: creates the sequence. It is called each time the body is read: it must make a new sequence each time,
-  ///     that has the same bytes from the first on. Don't return one that was made before, because most, such as
-  ///     `AsyncStream`, can be iterated once, and then have no bytes: use ``asyncChunks(_:length:)-(Chunks,_)`` for it.
+  ///     with the same bytes from the first on. Don't return a sequence that was made before. Most sequences, such as
+  ///     `AsyncStream`, can be iterated once, and have no bytes afterwards: use ``asyncChunks(_:length:)-(Chunks,_)``
+  ///     for such a sequence.
   public static func asyncChunks<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable, _ make: @escaping @Sendable () -> Chunks
   ) -> PartBody where Chunks.Element: Collection<UInt8> {

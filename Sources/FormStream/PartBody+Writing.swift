@@ -2,7 +2,7 @@ import FormStreamPlatform
 import Foundation
 
 extension PartBody {
-  /// Bytes that a function writes, for those who produce them and don't want to be asked for them.
+  /// Bytes that a function writes: for code that produces bytes by itself, instead of being asked for them.
   ///
   /// ```swift
   /// Part(name: "report", filename: "report.csv", body: .writing { writer in
@@ -10,18 +10,18 @@ extension PartBody {
   /// })
   /// ```
   ///
-  /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return
-  /// when there is room. If the reader stops before the end, because the request ended, the task is cancelled. If
-  /// `write` throws, reading fails with its error as ``FormStreamMultipart/MultipartError/underlying``. When it
-  /// returns, the body is complete: other tasks that it started can't write any more.
-  /// ``asyncChunks(length:replay:_:)`` says where such a body may be read.
+  /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return when
+  /// there is room. If the reader stops before the end, because the request ended, the task is cancelled. If `write`
+  /// throws, reading fails, and the error of `write` is ``FormStreamMultipart/MultipartError/underlying``. When `write`
+  /// returns, the body is complete: other tasks that it started can't write any more. ``asyncChunks(length:replay:_:)``
+  /// says where such a body may be read.
   ///
   /// - Parameters:
   ///   - length: the number of bytes, if it is known. If fewer or more are written, reading fails, and the body is
   ///     never complete.
   ///   - replay: whether the body can be read more than once. Choose ``FormStreamMultipart/Replay/repeatable`` if
-  ///     `write` writes the same bytes each time it is called. It can't if it goes through a sequence that can be
-  ///     iterated once.
+  ///     `write` writes the same bytes each time it is called. It can't if it iterates a sequence that can be iterated
+  ///     once.
   ///   - write: writes the bytes. It is called each time the body is read.
   public static func writing(
     length: Int64? = nil, replay: Replay = .once,
@@ -45,9 +45,9 @@ public struct BodyWriter: Sendable {
 
   /// Writes bytes, such as `Data`.
   ///
-  /// - Throws: as above.
+  /// - Throws: the same errors as `write(_ bytes: [UInt8])`.
   public func write(_ bytes: some Collection<UInt8>) async throws {
-    // Once begun, all of it is in the body.
+    // After the write has begun, all of its bytes get into the body, even if the function returns meanwhile.
     try buffer.beginWrite()
     defer { buffer.endWrite() }
     // Pieces, so that a large collection is not copied at once.
@@ -61,21 +61,21 @@ public struct BodyWriter: Sendable {
 
   /// Writes a text as UTF-8.
   ///
-  /// - Throws: as above.
+  /// - Throws: the same errors as `write(_ bytes: [UInt8])`.
   public func write(_ text: String) async throws {
     try await write(Array(text.utf8))
   }
 }
 
-/// Makes a function that writes a source that can be read synchronously.
+/// Turns a function that writes bytes into a source that can be read synchronously.
 private final class WrittenSource: ByteSource {
   private let buffer = WrittenBytes()
   private let task: Task<Void, Never>
   private var piece: ArraySlice<UInt8> = []
 
   init(_ write: @escaping @Sendable (BodyWriter) async throws -> Void) {
-    // The function needs its own thread: the reader may block one of the threads that tasks share.
-    // It has the task-local values of the code that opens the body.
+    // The function needs its own thread: the reader may block one of the threads that tasks share. The task has the
+    // task-local values of the code that opens the body.
     task = Task(executorPreference: SerialQueueExecutor()) { [buffer] in
       do {
         try await write(BodyWriter(buffer: buffer))
@@ -115,14 +115,14 @@ private final class SerialQueueExecutor: TaskExecutor {
 
 /// Passes bytes from a task that writes them to a thread that waits for them.
 private final class WrittenBytes: Sendable {
-  /// How many bytes wait for the reader before the writer waits. One piece may exceed it.
+  /// The number of bytes that may wait for the reader before the writer has to wait. One piece may be larger.
   static let capacity = 64 * 1024
 
   private struct State {
     var bytes: ArraySlice<UInt8> = []
     /// Whether the function has returned.
     var hasReturned = false
-    /// How many writes were begun and not ended. Tasks that the function started may outlive it.
+    /// How many writes were begun and not ended. Tasks that the function started may write after it has returned.
     var writesBegun = 0
     var isAbandoned = false
     var failure: (any Error)?

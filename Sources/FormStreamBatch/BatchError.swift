@@ -1,7 +1,7 @@
 import FormStreamMultipart
 public import FormStreamPlatform
 
-/// An error of listing files, or of a manifest, journal or report: what failed, on what, and what to do about it.
+/// An error in listing files, or in a manifest, journal or report. It says what failed, on what, and what to do about it.
 public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open: later versions add to it.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -13,18 +13,18 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
-    /// The code of a failure that both kinds of errors have.
+    /// Takes over the code of a failure that ``MultipartError`` has too.
     private init(_ code: MultipartError.Code) { rawValue = code.rawValue }
 
     /// The file does not exist.
     public static let inputMissing = Code(.inputMissing)
     /// The file or directory exists but can't be read.
     public static let inputUnreadable = Code(.inputUnreadable)
-    /// This process, or the system, has too many files open. That is no fault of the file: try again.
+    /// This process, or the system, has too many files open. The file is not at fault: try again.
     public static let tooManyOpenFiles = Code(rawValue: "too-many-open-files")
     /// The path names something other than a regular file.
     public static let notAFile = Code(.notAFile)
-    /// The path, or a link on it, leads out of the directory that was to be sent.
+    /// The path, or a link on the path, leads out of the directory that was to be sent.
     public static let outsideRoot = Code(rawValue: "outside-root")
     /// A link leads to a directory that contains it.
     public static let linkLoop = Code(rawValue: "link-loop")
@@ -34,31 +34,31 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let sourceChanged = Code(.sourceChanged)
     /// A list of paths can't be read.
     public static let listUnreadable = Code(rawValue: "list-unreadable")
-    /// Reading a list failed after a part of it.
+    /// Reading a list failed before its end.
     public static let readFailed = Code(.readFailed)
     /// A list has a path that is too long.
     public static let listMalformed = Code(rawValue: "list-malformed")
     /// A pattern for names is not valid.
     public static let invalidPattern = Code(rawValue: "invalid-pattern")
-    /// A template has a name that is no value of a file, or can't be used for a file.
+    /// A template has a name in braces that no value has, or the text that it makes for a file can't be used.
     public static let invalidTemplate = Code(rawValue: "invalid-template")
     /// A file can't be sent in a request with others, or there are too many files for one request.
     public static let notPackable = Code(rawValue: "not-packable")
-    /// A request was not completed because of another of its files.
+    /// The request for a file was not completed because of another file in the same request.
     public static let requestCutShort = Code(rawValue: "request-cut-short")
     /// A manifest can't be read.
     public static let manifestUnreadable = Code(rawValue: "manifest-unreadable")
     /// A manifest is not valid.
     public static let manifestMalformed = Code(rawValue: "manifest-malformed")
-    /// The number of the shard, or of all shards, is not valid or not known.
+    /// The number of the shard, or the count of shards, is not valid or not known.
     public static let invalidShard = Code(rawValue: "invalid-shard")
     /// A journal can't be read.
     public static let journalUnreadable = Code(rawValue: "journal-unreadable")
-    /// A journal is not valid, or is another manifest's.
+    /// A journal is not valid, or belongs to another manifest.
     public static let journalMalformed = Code(rawValue: "journal-malformed")
-    /// The directory of the journals is one of those that are to be sent, or is that of other files.
+    /// The directory of the journals is itself to be sent, or it holds the journals of another listing.
     public static let journalMisplaced = Code(rawValue: "journal-misplaced")
-    /// Another run lists its files beside the journal at the moment.
+    /// Another run is writing the manifest in the directory of the journals at the moment.
     public static let journalInUse = Code(rawValue: "journal-in-use")
     /// A manifest, journal or report could not be written.
     public static let writeFailed = Code(rawValue: "write-failed")

@@ -2,15 +2,15 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension BatchFile {
-  /// What `{index}` stands for.
+  /// The number that `{index}` stands for.
   var number: Int { keptIndex ?? index }
 
-  /// The file as a manifest has it, so that it is sent again.
+  /// The file as it is written into a manifest from which it will be sent again.
   ///
   /// - Parameters:
-  ///   - isDoubtful: whether the server may have accepted it.
-  ///   - isChanged: whether it has changed since it was listed.
-  ///   - keepsIndex: whether it keeps the index that it had in the run that did not accept it.
+  ///   - isDoubtful: whether the server may have accepted the file.
+  ///   - isChanged: whether the file has changed since it was listed.
+  ///   - keepsIndex: whether the file keeps the index that it had in the run in which it was not accepted.
   func again(isDoubtful: Bool, isChanged: Bool, keepsIndex: Bool = false) -> BatchFile {
     var file = self
     if keepsIndex { file.keptIndex = number }
@@ -19,7 +19,7 @@ extension BatchFile {
     return file
   }
 
-  /// Takes size and time from the file as it is now, if it can be found from here.
+  /// Replaces size and time by those that the file has now. Does nothing if the file can't be found from here.
   private mutating func readStatusAgain() {
     let found: FileStatus?
     do throws(SystemError) {

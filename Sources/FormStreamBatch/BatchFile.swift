@@ -2,7 +2,7 @@ public import FormStreamMultipart
 
 /// A file of a batch: an entry of a listing or a record of a manifest.
 ///
-/// It says what was found when the file was listed. Nothing is open.
+/// It holds what was found when the file was listed. No file is open.
 public struct BatchFile: Hashable, Sendable {
   /// A text field that is sent with the file.
   public struct Field: Hashable, Sendable {
@@ -18,23 +18,24 @@ public struct BatchFile: Hashable, Sendable {
     }
   }
 
-  /// The path that is opened.
+  /// The path by which the file is opened.
   public var path: LocalPath
   /// The directory that the file must not leave: `path` is `root`, a slash and `relative`. Nil if the path is opened
   /// as it was given.
   public var root: LocalPath?
   /// The path below ``root``, or the path as it was given.
   public var relative: LocalPath
-  /// What `{relative}` stands for: ``relative``, after the name of its directory if several paths were named.
+  /// The path that `{relative}` stands for: ``relative``. If several paths were named, the name of the file's directory
+  /// comes before it.
   package var keptPath: LocalPath
-  /// The path as a manifest has it: below the manifest's root, or absolute.
+  /// The path as it is written in a manifest: below the manifest's root, or absolute.
   public var manifestPath: LocalPath
   /// The file's size in bytes.
   public var size: Int64
   /// When the file was last written to, in nanoseconds since 1970. Times that don't fit into 64 bits are clamped.
   public var modified: Int64
-  /// What must not change until the file is sent. Nil if the entry is from a manifest, which only knows size and
-  /// time, or if the file can't be sent.
+  /// The identity of the file, which must not change until the file is sent. Nil if the entry is from a manifest, which has
+  /// only size and time, or if the file can't be sent.
   package var identity: FileIdentity?
   /// The media type, if the manifest has one.
   public var type: MediaType?
@@ -42,17 +43,20 @@ public struct BatchFile: Hashable, Sendable {
   public var sha256: SHA256Digest?
   /// The text fields that the manifest has for the file.
   public var fields: [Field]
-  /// Whether the manifest says that the server may have accepted the file before: a report found that no journal tells.
+  /// Whether the manifest says that the server may have accepted the file in an earlier run. The manifest's own journals
+  /// don't say this.
   public var maybeDuplicate = false
-  /// Whether ``path`` may be that of a link if there is no root. Below a root, links that stay there are followed anyway.
+  /// Whether ``path`` may name a link if there is no root. Below a root, links that don't leave the root are followed
+  /// anyway.
   package var followsLinks = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
-  /// The ``index`` that the file had in the run that did not accept it, if the manifest is a list of the rest.
+  /// The ``index`` that the file had in the run in which it was not accepted, if the manifest lists the files left over
+  /// from that run.
   package var keptIndex: Int?
-  /// Where the file's record begins in the manifest. It names the record in journals and idempotency keys.
+  /// Where the file's record begins in the manifest. Journals and idempotency keys name the record by this offset.
   public var offset: Int64
-  /// Why the file can't be sent; nil if nothing is known that prevents it.
+  /// Why the file can't be sent; nil if no reason is known.
   public var problem: BatchError?
 
   package init(

@@ -16,8 +16,8 @@ extension JSONValue {
 
   /// Reads a JSON text (RFC 8259).
   ///
-  /// Fractions are rounded to millionths, and a number that does not fit into 64 bits becomes null, as it would be
-  /// written. Half of a surrogate pair becomes U+FFFD. If a key occurs twice, both members are there.
+  /// Fractions are rounded to millionths, and a number that does not fit into 64 bits becomes null, as in the JSON that
+  /// is written. Half of a surrogate pair becomes U+FFFD. If a key occurs twice, both members are kept.
   package init(parsing bytes: [UInt8]) throws(JSONSyntaxError) {
     var reader = JSONReader(bytes)
     self = try reader.readText()

@@ -7,7 +7,7 @@ package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  /// A fraction in millionths. An integer has no NaN and no infinity, which JSON can't express.
+  /// A fraction, as a number of millionths. An integer can't be NaN or infinite, which JSON can't express.
   case millionths(Int64)
   case string(String)
   case array([JSONValue])
@@ -65,8 +65,8 @@ extension JSONValue {
     return (.string(text), .null)
   }
 
-  /// The values of a key and of its `…_b64` key for a path: always as text, for people, and exactly in base 64 if it is
-  /// not UTF-8.
+  /// The values of a key and of its `…_b64` key for a path. The path is always given as text, for people. If it is not
+  /// UTF-8, it is also given exactly, in base 64.
   package static func path(_ path: (some PathBytes)?) -> (text: JSONValue, base64: JSONValue) {
     guard let bytes = path?.bytes else { return (.null, .null) }
     return (.string(String(decoding: bytes, as: UTF8.self)), textOrBase64(bytes).base64)

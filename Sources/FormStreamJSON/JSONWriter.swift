@@ -30,7 +30,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// The value's JSON in lines for people: each member of an object has its own.
+  /// The value's JSON in lines for people: each member of an object has its own line.
   package func indentedLines() -> [UInt8] {
     var bytes: [UInt8] = []
     writeIndented(by: 0, to: &bytes)
@@ -97,7 +97,7 @@ private func writeMillionths(_ number: Int64, to bytes: inout [UInt8]) {
   let (integer, rest) = number.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
   bytes += String(integer).utf8
   bytes.append(UInt8(ascii: "."))
-  // The leading one keeps the leading zeros, and is dropped.
+  // The digit 1 at the front keeps the leading zeros, and is dropped.
   let digits = String(1_000_000 + rest).utf8.dropFirst()
   let length = digits.lastIndex { $0 != UInt8(ascii: "0") }.map { digits[...$0].count } ?? 1
   bytes += digits.prefix(length)

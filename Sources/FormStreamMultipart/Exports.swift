@@ -1,2 +1,3 @@
-/// Exports `SystemError`, which errors of this module contain, and `SHA256Digest`: the only public types of that module.
+/// Exports `SystemError`, which errors of this module contain, and `SHA256Digest`. `FormStreamPlatform` has no other
+/// public types.
 @_exported public import FormStreamPlatform

@@ -23,7 +23,7 @@ public struct MultipartError: Error, Sendable {
     public static let invalidFilename = Code(rawValue: "invalid-filename")
     /// A media type does not have the form `type/subtype; name=value`.
     public static let invalidMediaType = Code(rawValue: "invalid-media-type")
-    /// An extra header has an invalid name or value, or is one that the encoder derives.
+    /// An extra header has an invalid name or value, or the encoder derives this header itself.
     public static let invalidHeader = Code(rawValue: "invalid-header")
     /// A value can't be encoded as JSON or as fields.
     public static let notEncodable = Code(rawValue: "not-encodable")
@@ -35,7 +35,7 @@ public struct MultipartError: Error, Sendable {
     public static let inputMissing = Code(rawValue: "input-missing")
     /// The file exists but can't be read.
     public static let inputUnreadable = Code(rawValue: "input-unreadable")
-    /// The path names a directory, or a FIFO, device, socket or link and only a file is accepted.
+    /// The path names a directory. Or it names a FIFO, device, socket or link, and only a file is accepted.
     public static let notAFile = Code(rawValue: "not-a-file")
     /// The range is not within the file.
     public static let rangeOutsideFile = Code(rawValue: "range-outside-file")
@@ -74,11 +74,11 @@ public struct MultipartError: Error, Sendable {
   public let code: Code
   /// What the failure is about: a path, the name of a part, a boundary.
   public let subject: String
-  /// The path of the file that could not be read, byte for byte; nil if it was something else.
+  /// The path of the file that could not be read, byte for byte; nil if the error is not about a file.
   package let file: LocalPath?
   /// How the source changed, if `code` is `sourceChanged`.
   public let change: SourceChange?
-  /// The offset of the failure in the parsed body, if it has one.
+  /// The offset of the failure in the parsed body; nil if the failure has no offset.
   public let offset: Int64?
   /// The error that caused this one, if any.
   public let underlying: (any Error)?
@@ -103,7 +103,7 @@ public struct MultipartError: Error, Sendable {
 
 extension MultipartError: CustomStringConvertible {}
 
-/// The part in a message about what it has; nothing if it has no name, as a body that is no form.
+/// The words " of part" and the name, for a message. Empty if the part has no name, as in a body that is not a form.
 func ofPart(_ name: String) -> String {
   name.isEmpty ? "" : " of part \(name.quoted)"
 }

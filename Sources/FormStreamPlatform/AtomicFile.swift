@@ -1,9 +1,9 @@
 /// A file that appears under its name only when it is complete.
 ///
-/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds the file has no name if the file system
-/// allows that (most do; a network's do not), and a temporary name otherwise. It is removed if it
-/// is released before that; a file without a name is removed even if the process is killed. One
-/// thread writes and commits; any thread may call ``discard()``.
+/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds, the file has no name if the file system allows that (most
+/// do; network file systems do not). Otherwise it has a temporary name. If this object is released before the commit,
+/// the file is removed. A file without a name is removed even if the process is killed. One thread writes and commits;
+/// any thread may call ``discard()``.
 package final class AtomicFile: Sendable {
   /// What ``commit(as:in:ifTaken:isSynchronized:)`` does if the name is taken.
   package enum NameConflict: Sendable {
@@ -82,9 +82,9 @@ package final class AtomicFile: Sendable {
     }
   }
 
-  /// Reserves room on the disk for a file of `size` bytes, if the file system can. It may be more than the file gets.
+  /// Reserves room on the disk for a file of `size` bytes, if the file system can. The file may stay smaller.
   ///
-  /// - Throws: `ENOSPC` and the like if there is not so much room.
+  /// - Throws: `ENOSPC` and the like if there is not that much room.
   package func reserve(_ size: Int64) throws(SystemError) {
     guard try descriptor.reserve(size) else { return }
     contents.withLock { $0.reserved = size }
@@ -102,9 +102,9 @@ package final class AtomicFile: Sendable {
     try descriptor.setPermissions(permissions)
   }
 
-  /// Gives the file the mode of the file that it is to replace, if there is one. It may be closed.
+  /// Gives this file the mode of the file that it is to replace, if there is one. This file may be closed already.
   ///
-  /// - Parameter target: the directory of the name; nil means the one that the file was created in.
+  /// - Parameter target: the directory of the name; nil means the directory that the file was created in.
   package func setPermissions(
     replacing name: some PathBytes, in target: DirectoryDescriptor? = nil
   ) throws(SystemError) {
@@ -133,7 +133,7 @@ package final class AtomicFile: Sendable {
     try descriptor.close()
   }
 
-  /// Throws what the file system reports only when a file is closed, and what would prevent the
+  /// Throws the errors that a file system reports only when a file is closed, and the errors that would prevent the
   /// file from getting a name. Returns the file's identity.
   package func check() throws(SystemError) -> FileKey {
     try releaseRoom()
@@ -146,19 +146,18 @@ package final class AtomicFile: Sendable {
     return identity
   }
 
-  /// Gives the file its name. Returns false if the name is taken and stays taken; then the caller
-  /// may try another.
+  /// Gives the file its name. Returns false if the name is taken and stays taken; then the caller may try another name.
   ///
   /// If synchronizing the directory fails, this throws although the file has its name.
   ///
   /// - Parameters:
-  ///   - directory: the directory of the name; nil means the one that the file was created in.
+  ///   - directory: the directory of the name; nil means the directory that the file was created in.
   ///   - isSynchronized: whether contents and name must be on the disk when this returns.
   package func commit(
     as name: some PathBytes, in directory: DirectoryDescriptor? = nil,
     ifTaken conflict: NameConflict = .replace, isSynchronized: Bool = false
   ) throws(SystemError) -> Bool {
-    // C would cut the name there, and the file would get another one.
+    // C would cut the name at a NUL, and the file would get another name.
     guard name.isUsable else { throw .notFound }
     let target = directory ?? self.directory
     // An earlier attempt with a name that was taken has synchronized and closed the file already.
@@ -183,7 +182,7 @@ package final class AtomicFile: Sendable {
       // A name can be given to a file without one only if the name is free.
       if conflict == .refuse {
         guard try descriptor.link(as: name, in: target) else { return false }
-        // It has reported already what it would report here.
+        // `flush` has thrown already what closing would report.
         try? descriptor.close()
         return true
       }
@@ -209,8 +208,7 @@ package final class AtomicFile: Sendable {
     guard try commit(as: name) else { throw .isADirectory }
   }
 
-  /// Removes the file, unless it was committed. A file without a name takes room until it is
-  /// released.
+  /// Removes the file, unless it was committed. A file without a name takes room until this object is released.
   package func discard() {
     let before = state.withLock { state in
       defer { state = .settled }

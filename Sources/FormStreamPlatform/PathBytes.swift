@@ -64,7 +64,7 @@ package struct FileName: PathBytes, Hashable {
   /// Text after the last dot that is longer than this, the dot included, is not an extension.
   static let maximumExtension = 16
 
-  /// The name with a number before its extension if that is above 1: `photo.jpg`, `photo-2.jpg`.
+  /// The name with a number before its extension if the number is above 1: `photo.jpg`, `photo-2.jpg`.
   package func numbered(_ number: Int) -> FileName {
     guard number > 1 else { return self }
     let dot = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
@@ -78,15 +78,15 @@ package struct FileName: PathBytes, Hashable {
   /// The name with text at its end; the name is cut if it would be too long then.
   package func appending(_ end: [UInt8]) -> FileName {
     var start = bytes[...].prefix(max(Self.maximumLength - end.count, 0))
-    // Not in the middle of a character: continuation bytes of UTF-8 are 10xxxxxx.
+    // The cut is not in the middle of a character: continuation bytes of UTF-8 are 10xxxxxx.
     if start.count < bytes.count {
       while bytes[start.endIndex] & 0xC0 == 0x80, !start.isEmpty { start.removeLast() }
     }
     return FileName(bytes: start + end)
   }
 
-  /// Whether the name has exactly the form and the length of those of ``temporary()``. Files with such names are removed,
-  /// so names that people choose, such as `.formstream-token`, must not be among them.
+  /// Whether the name has exactly the form and the length of the names that ``temporary()`` makes. Files with such
+  /// names are removed, so names that people choose, such as `.formstream-token`, must not have this form.
   package var isTemporary: Bool {
     let prefix = Self.temporaryPrefix.utf8
     guard bytes.count == prefix.count + 2 * Self.temporaryDigits, bytes.starts(with: prefix) else {
@@ -100,6 +100,6 @@ package struct FileName: PathBytes, Hashable {
   }
 
   private static let temporaryPrefix = ".formstream-"
-  /// The digits of the largest number of 64 bits to the base 36.
+  /// The number of digits of the largest 64-bit number in base 36.
   private static let temporaryDigits = 13
 }

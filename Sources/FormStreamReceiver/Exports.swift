@@ -1,2 +1,2 @@
-/// A handler uses `Upload`, `PartSink`, `PartDescription` and `ReceivedPart`.
+/// Handlers need these types of FormStreamIntake: `Upload`, `PartSink`, `PartDescription` and `ReceivedPart`.
 @_exported public import FormStreamIntake

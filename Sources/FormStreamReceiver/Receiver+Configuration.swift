@@ -25,7 +25,7 @@ extension Receiver {
     public var escaping: EscapingProfile?
     /// Whether a page for uploads is served at `/`.
     public var servesPage = true
-    /// What the page says and offers. It names the limits in any case.
+    /// The options of the page for uploads. The page names the limits in any case.
     public var page = Page()
     /// The limits for clients.
     public var limits = Limits()
@@ -34,12 +34,12 @@ extension Receiver {
     public init() {}
   }
 
-  /// What the page for uploads says and offers.
+  /// The options of the page for uploads.
   public struct Page: Hashable, Sendable {
-    /// Whose machine it is that the files go to, such as `anna on sunbox`; nil if the page doesn't say it.
+    /// The owner of the machine that the files go to, such as `anna on sunbox`; nil if the page should not name the owner.
     public var owner: String?
     /// Whether directories can be chosen and dropped. Their files are sent one by one, each with its path as its file
-    /// name; a handler that keeps paths is needed for them.
+    /// name; to keep the directories, use a handler that keeps paths.
     public var takesDirectories = false
 
     /// A page that names no owner, and takes files only.
@@ -48,7 +48,7 @@ extension Receiver {
 
   /// A certificate chain and its key, as PEM text.
   public struct TLSIdentity: Hashable, Sendable {
-    /// The server's certificate, followed by the intermediate ones.
+    /// The server's certificate, followed by the intermediate certificates.
     public var certificate: String
     /// The private key, not encrypted. Printing the identity does not show it.
     public var key: String {
@@ -64,11 +64,11 @@ extension Receiver {
     }
   }
 
-  /// The limits for clients. A request that exceeds one is refused at once.
+  /// The limits for clients. A request that exceeds a limit is refused at once.
   public struct Limits: Hashable, Sendable {
     /// The most bytes in a request's body; nil means no limit.
     public var body: Int64?
-    /// The most bytes in a URL-encoded body. Larger ones are sent as forms, or by PUT.
+    /// The most bytes in a URL-encoded body. Larger bodies must be sent as forms, or by PUT.
     public var urlEncodedBody: Int64 = 16 * 1024 * 1024
     /// The most bytes in a request's head.
     public var head = 16 * 1024
@@ -78,25 +78,28 @@ extension Receiver {
     public var textField = 64 * 1024
     /// The most bytes of all text fields of a request that are kept.
     public var allTextFields = 256 * 1024
-    /// The most connections at once, or fewer if too few files can be open: each needs a socket and a file. Further
-    /// clients wait to be accepted. If one waits, a connection is given up for it: the one that has been idle for longest, or
-    /// else the one whose client has been reading its response for longest, or else the one whose body arrives most slowly
-    /// below `minimumRate`. Each connection has a thread, and uses up to half a megabyte of memory while a body arrives fast.
+    /// The most connections at once. There may be fewer if too few files can be open: each connection needs a socket and a
+    /// file. Further clients wait to be accepted. If a client waits, the receiver closes a connection for it: the one that
+    /// has been idle for longest, or else the one whose client has been reading its response for longest, or else the one
+    /// whose body arrives most slowly below `minimumRate`. Each connection has a thread, and uses up to half a megabyte of
+    /// memory while a body arrives fast.
     public var connections = 256
-    /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has so many, and
-    /// none of them is idle or slow, requests on further connections are refused with 503 (`overloaded`). Nil means three
-    /// quarters of `connections`, but all of them for this machine, where a proxy may run.
+    /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has this many
+    /// connections, and none of them is idle or slow, requests on further connections are refused with 503 (`overloaded`).
+    /// Nil means three quarters of `connections`. Clients on this machine may then have all `connections`, because a proxy
+    /// may run here.
     public var connectionsPerAddress: Int?
     /// About how many bytes of memory the records of all requests in progress may take together. A form whose parts and
-    /// texts need more is refused with 503 (`overloaded`). 256 KiB for each request don't count.
+    /// texts need more is refused with 503 (`overloaded`). The first 256 KiB of each request don't count.
     public var allRecords = 192 * 1024 * 1024
-    /// How long a connection may be idle between requests, and how long a request's head may take. Of all three times, the
-    /// least is 10 milliseconds, and a limit may be enforced that much or an eighth of it too late.
+    /// How long a connection may be idle between requests, and how long a request's head may take. The smallest value of
+    /// `headTime`, `idleTime` and `responseTime` is 10 milliseconds. A time limit may be enforced late: by 10 milliseconds,
+    /// or by an eighth of the shortest of the three, but at most by a second.
     public var headTime = Duration.seconds(30)
-    /// How long a body, or reading a response, may pause. `minimumRate` is measured over the same time.
+    /// How long a client may pause while it sends a body or reads a response. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
     /// The lowest rate at which a client may send a body or read responses, in bytes a second. A faster client may keep its
-    /// connection until `body` is reached. As many such clients as there are connections keep all others out.
+    /// connection until `body` is reached. If such clients hold all connections, no other client is served.
     public var minimumRate = 100
     /// How long a client may take to read the response.
     public var responseTime = Duration.seconds(60)
@@ -117,11 +120,11 @@ extension Receiver.Configuration {
 }
 
 extension Receiver.Limits {
-  /// The least time limit: time is looked at so often at most.
+  /// The smallest time limit. The limits are checked no more often than this.
   static let leastTime = Duration.milliseconds(10)
 
-  /// These limits without values that make no sense: at least one connection, durations that can be kept, of at most a
-  /// hundred years, and nothing negative.
+  /// These limits without values that make no sense: at least one connection, durations that can be enforced, of at most a
+  /// hundred years, and no negative numbers.
   var bounded: Receiver.Limits {
     var limits = self
     limits.body = body.map { max($0, 0) }

@@ -1,10 +1,11 @@
 import FormStreamPlatform
 
 extension Receiver {
-  /// The URLs that clients on other machines can use: by the name of this machine, if that leads to one of its
-  /// addresses, then by the addresses, those of IPv4 first. There are none if the receiver listens only for this machine.
+  /// The URLs that clients on other machines can use. The first has the name of this machine, if the name resolves to one
+  /// of the machine's addresses. The others have the addresses, with IPv4 first. There are no URLs if the receiver listens
+  /// only for this machine.
   ///
-  /// The system is asked each time. It may ask the network for the name, and is given one second for that.
+  /// Each call asks the system again. The system may look the name up in the network, and has one second for that.
   public func urlsForOthers() -> [String] {
     guard !isLoopbackOnly else { return [] }
     guard AddressKind(address) == .unspecified else { return [url] }
@@ -24,7 +25,7 @@ extension Receiver {
   }
 }
 
-/// Whether a name is that of an address.
+/// Whether a name resolves to one of some addresses.
 private func leads(_ name: String, toOneOf hosts: Set<String>) -> Bool {
   let answer = Guarded(false)
   let isAnswered = AutoResetEvent()

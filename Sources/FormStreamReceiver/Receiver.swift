@@ -36,11 +36,11 @@ public final class Receiver: Sendable {
   /// Starts a receiver.
   ///
   /// - Parameters:
-  ///   - configuration: the address, who may upload, and the limits.
-  ///   - handler: what happens to uploads.
+  ///   - configuration: the settings, such as the address, the token and the limits.
+  ///   - handler: decides what happens to uploads.
   ///   - onRequest: called after each upload and each refused request, on the thread of the connection.
-  ///   - onHead: called with the head of each request, before anything is decided on it, on the thread of the connection.
-  ///     A head that is too broken to be read is not reported.
+  ///   - onHead: called with the head of each request, before the request is checked, on the thread of the connection. A
+  ///     head that is too broken to be read is not reported.
   /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
@@ -55,7 +55,7 @@ public final class Receiver: Sendable {
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {
-    // Any client with an empty password would be accepted.
+    // With an empty token, any client with an empty password would be accepted.
     guard configuration.token != "" else {
       throw ReceiverError(
         .tokenUnusable, on: "the token",
@@ -125,8 +125,8 @@ public final class Receiver: Sendable {
   /// Stops the receiver, and cuts off requests in progress.
   deinit { connections.close(within: .zero) }
 
-  /// Stops the receiver: refuses new requests, gives those in progress at most `grace` to finish, and returns when
-  /// no handler and no `onRequest` is running any more. Neither of them may wait for this call.
+  /// Stops the receiver: refuses new requests, gives requests in progress at most `grace` to finish, and returns when no
+  /// handler and no `onRequest` is running any more. A handler or `onRequest` must not wait for this call.
   public func stop(grace: Duration = .seconds(10)) async {
     connections.close(within: grace)
     await wait()
@@ -150,7 +150,8 @@ public final class Receiver: Sendable {
   }
 }
 
-/// How many descriptors connections leave to the program, and to directories that are open for a moment.
+/// How many descriptors the connections leave free for the rest of the program, and for directories that are open for a
+/// moment.
 private let spareDescriptors = 16
 
 extension Receiver {
@@ -158,7 +159,7 @@ extension Receiver {
   private static func acceptLoop(
     _ daemon: Daemon, _ socket: ListeningSocket, _ connections: ConnectionTable
   ) {
-    // Connections are closed for the sake of a client only while one waits.
+    // `waitForRoom()` may close a connection to make room, so it is only called while a client waits.
     while socket.waitForClient() {
       connections.waitForRoom()
       switch daemon.accept(from: socket, in: connections) {

@@ -17,7 +17,7 @@ final class RandomAccessFile {
     guard try FileStatus(ofDescriptor: number).kind == .regular else { return nil }
   }
 
-  /// Makes a file without a name, which is removed when it is closed.
+  /// Makes a file without a name. The system removes the file when it is closed.
   ///
   /// C: `open(O_EXCL)`, `unlink`
   init(unnamedIn directory: LocalPath) throws(SystemError) {
@@ -36,7 +36,7 @@ final class RandomAccessFile {
     get throws(SystemError) { try FileStatus(ofDescriptor: number).identity.size }
   }
 
-  /// Reads up to `count` bytes from an offset on; fewer only at the end of the file.
+  /// Reads `count` bytes from an offset on, or fewer if the file ends before.
   ///
   /// C: `pread`
   func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
@@ -58,7 +58,7 @@ final class RandomAccessFile {
     return bytes
   }
 
-  /// Writes bytes at an offset, also after the end of the file.
+  /// Writes bytes at an offset. The offset may lie after the end of the file.
   ///
   /// C: `pwrite`
   func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {

@@ -9,7 +9,7 @@ final class DirectoryStream {
   /// A name in the directory.
   struct Entry {
     let name: FileName
-    /// What the name is; nil if the file system does not tell.
+    /// What kind of file the name belongs to; nil if the file system does not tell.
     let kind: FileStatus.Kind?
   }
 
@@ -25,7 +25,7 @@ final class DirectoryStream {
     try self.init(owning: try retryingInterrupts { path.withCString { open($0, Self.flags) } })
   }
 
-  /// Opens a directory in another. A link is not a directory.
+  /// Opens a directory in another directory. A link is not followed.
   ///
   /// C: `openat(O_NOFOLLOW)`
   convenience init(_ name: FileName, in parent: DirectoryStream) throws(SystemError) {
@@ -35,7 +35,7 @@ final class DirectoryStream {
       })
   }
 
-  /// Opens a directory that was found but not opened for reading.
+  /// Opens a directory for reading if there is only a descriptor for its path (`O_PATH`).
   ///
   /// C: `openat`
   convenience init(found number: CInt) throws(SystemError) {
@@ -58,7 +58,7 @@ final class DirectoryStream {
   /// C: `closedir`
   deinit { closedir(stream) }
 
-  /// The next name, in the order of the directory; nil after the last. `.` and `..` are left out.
+  /// The next name, in the order in which the system returns the names; nil after the last. `.` and `..` are left out.
   ///
   /// C: `readdir`
   func next() throws(SystemError) -> Entry? {
@@ -68,7 +68,7 @@ final class DirectoryStream {
         if errno != 0 { throw SystemError(number: errno) }
         return nil
       }
-      // An entry is only as long as its name: a copy of the complete field would read after its end.
+      // An entry ends after its name: a copy of the complete field would read beyond the end of the entry.
       guard let start = entry.pointer(to: \.d_name) else { continue }
       let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
       let bytes = Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
@@ -90,7 +90,7 @@ final class DirectoryStream {
   }
 }
 
-/// A directory in which paths are found. It is closed when it is released.
+/// A directory below which paths are looked up. It is closed when it is released.
 final class FoundDirectory {
   private let number: CInt
 
@@ -107,14 +107,14 @@ final class FoundDirectory {
 
   deinit { close(number) }
 
-  /// The status of what a path below the directory names.
+  /// The status of the file that a path below the directory names.
   func status(of path: LocalPath, followsLinks: Bool) throws(SystemError) -> FileStatus {
     try withFound(path, below: number, followsLinks: followsLinks) { _, status in status }
   }
 }
 
-/// Calls `use` with the descriptor and the status of what a path below an open directory names. The descriptor is
-/// closed afterwards, and can't be read from.
+/// Finds the file that a path below an open directory names, and calls `use` with its descriptor and status. The descriptor
+/// can't be read from, and is closed afterwards.
 func withFound<Result>(
   _ path: LocalPath, below directory: CInt, followsLinks: Bool,
   _ use: (CInt, FileStatus) throws(SystemError) -> Result
@@ -124,7 +124,7 @@ func withFound<Result>(
   return try use(found, try FileStatus(ofDescriptor: found))
 }
 
-/// Throws if this process may not list a directory and reach the files in it.
+/// Throws unless this process may list a directory and reach the files in it.
 ///
 /// C: `faccessat(AT_EACCESS)`
 func checkListable(_ directory: LocalPath) throws(SystemError) {
@@ -154,8 +154,8 @@ private func path(_ body: () -> UnsafeMutablePointer<CChar>?) throws(SystemError
   return LocalPath(bytes: UnsafeRawBufferPointer(start: text, count: strlen(text)))
 }
 
-/// Opens something, and tries again a few times if this process or the system has too many files open: others are closed
-/// meanwhile.
+/// Calls `open`, and tries again a few times if this process or the system has too many files open. Other files may be
+/// closed meanwhile.
 ///
 /// C: `usleep`
 func waitingForDescriptors<Result>(

@@ -1,20 +1,20 @@
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// What the journals of a manifest say about each of its files: for a run that goes on where others ended.
+/// What the journals of a manifest say about each of its files. A run needs it to go on where earlier runs ended.
 ///
-/// It has two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million files. What
-/// is known about slices takes memory only for the files of which the server has some and not all.
+/// The index takes two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million
+/// files. Slices take memory only for files of which the server has some slices and not all.
 package struct JournalIndex: Sendable {
   /// What is known about a file.
   package enum FileStatus: UInt8, Comparable, Sendable {
-    /// It was not sent, or was refused for certain.
+    /// The file was not sent, or was certainly refused.
     case unsent = 0
-    /// The server may have accepted it, in a request that does no harm if it is sent again.
+    /// The server may have accepted the file, in a request that does no harm if it is repeated.
     case repeatable = 1
-    /// The server may have accepted it.
+    /// The server may have accepted the file.
     case doubtful = 2
-    /// The server accepted it.
+    /// The server accepted the file.
     case accepted = 3
 
     package static func < (one: FileStatus, other: FileStatus) -> Bool {
@@ -24,32 +24,32 @@ package struct JournalIndex: Sendable {
 
   /// The number of journals of the manifest.
   package private(set) var journalCount = 0
-  /// Where the earlier runs sent to.
+  /// The URLs that the earlier runs sent to.
   package private(set) var urls: Set<String> = []
-  /// What tells the templates of their URLs, or their secret URLs, from others.
+  /// The identifiers of the earlier runs' URL templates, or of their secret URLs (``JournalHead/template``).
   package private(set) var templates: Set<String> = []
-  /// Whether one of the earlier runs sent forms to a URL that is no secret.
+  /// Whether one of the earlier runs sent forms to a URL that is not secret.
   package private(set) var sendsForms = false
-  /// From this offset on, no journal says anything: a record that begins there is another than any that they mention.
+  /// No journal mentions a record that begins at this offset of the manifest or later.
   package private(set) var end: Int64 = 0
-  /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
-  /// or because the disk did.
+  /// The ranges of the manifest in which any file may have been sent without a line about it, and the status of such a
+  /// file. Lines of a journal are lost if the system ended during the run, or if the disk lost them.
   private var lost: [Range<Int64>: FileStatus] = [:]
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
-  /// The files of which the server said after the last slice that it has something else.
+  /// The files for which the server said, after the last slice, that it has something else.
   private var unconfirmed: Set<Int64> = []
 
   package init() {}
 
-  /// Reads the journals of a manifest in a directory. Of those that have nothing to do with the shard, only the first line
-  /// is read.
+  /// Reads the journals of a manifest in a directory. If a journal has nothing to do with the shard, only its first line is
+  /// read.
   ///
   /// - Parameters:
   ///   - shard: the shard that is sent; nil for all files.
-  ///   - boot: what names the current start of this machine's system; empty if that is not known.
-  ///   - sliceSize: the size of the slices that files are sent in from here on; nil if they are sent in one piece.
+  ///   - boot: the identifier of this machine's current boot; empty if it is not known.
+  ///   - sliceSize: the size of the slices in which the new run sends files; nil if it sends each file in one piece.
   package init(
     of manifest: ManifestExtent, shard: Shard? = nil, in directory: LocalPath, boot: String,
     sliceSize: Int64? = nil
@@ -69,7 +69,7 @@ package struct JournalIndex: Sendable {
     }
   }
 
-  /// What is known about the file at that offset of the manifest.
+  /// What is known about the file whose record begins at that offset of the manifest.
   package func status(of offset: Int64) -> FileStatus {
     let (index, shift) = Self.place(of: offset)
     let bits = statuses[index] >> shift & 3
@@ -77,12 +77,12 @@ package struct JournalIndex: Sendable {
     return lost.reduce(status) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
 
-  /// Which slices of the file at that offset are accepted; nil if none are.
+  /// Which slices of the file whose record begins at that offset are accepted; nil if none are.
   func progress(of offset: Int64) -> SliceProgress? {
     unconfirmed.contains(offset) ? slices[offset]?.unusable : slices[offset]
   }
 
-  /// Notes what a journal says. What is accepted stays so.
+  /// Notes the status that a journal gives a file. A status is never lowered, so an accepted file stays accepted.
   mutating func note(_ offset: Int64, _ status: FileStatus) {
     let (index, shift) = Self.place(of: offset)
     let old = statuses[index]
@@ -116,7 +116,7 @@ package struct JournalIndex: Sendable {
         note(offset, accepted, journal.head, sliceSize)
       case .record(let offset, let outcome, let line):
         noteMention(of: offset)
-        // The server accepted something, though not what the file is.
+        // The server accepted something, but not the bytes of the file.
         if JournalReader.isMismatch(line) {
           note(offset, doubt)
           if journal.head.sliceSize != nil { unconfirmed.insert(offset) }
@@ -144,8 +144,8 @@ package struct JournalIndex: Sendable {
 }
 
 extension JournalHead {
-  /// What is known about a file that may have been accepted. A slice has another idempotency key than the file, and than
-  /// a slice of another size.
+  /// The status of a file that this journal's run may have delivered. A slice does not have the idempotency key of the
+  /// file, nor that of a slice of another size.
   fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.FileStatus {
     isHarmlessTwice && self.sliceSize == sliceSize ? .repeatable : .doubtful
   }

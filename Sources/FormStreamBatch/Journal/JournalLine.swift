@@ -1,7 +1,7 @@
 import FormStreamMultipart
 package import FormStreamJSON
 
-/// What a journal is about: its first line.
+/// The first line of a journal: what the journal is about.
 package struct JournalHead: Hashable, Sendable {
   package static let schema = "formstream.journal/1"
 
@@ -9,19 +9,20 @@ package struct JournalHead: Hashable, Sendable {
   package var manifest: String
   /// The shard, such as `3/64`; nil if the run sends the complete manifest.
   package var shard: String?
-  /// Where the run sends to, without secrets.
+  /// The URL that the run sends to, without secrets.
   package var url: String
-  /// What names this start of this machine's system. Lines that were written and not synchronized are lost only if that
-  /// ends.
+  /// The identifier of the boot of this machine in which the run began. Lines that were written but not synchronized are
+  /// lost only if that boot ends.
   package var boot: String
-  /// Whether a file that is sent twice is stored once: by PUT, or because of idempotency keys.
+  /// Whether a file that is sent twice is stored once, because the run uses PUT or idempotency keys.
   package var isHarmlessTwice: Bool
-  /// The size of the slices that files are sent in; nil if they are sent in one piece.
+  /// The size of the slices in which files are sent; nil if each file is sent in one piece.
   package var sliceSize: Int64?
-  /// The size of the manifest, which must never change; nil if it is still being written.
+  /// The size of the manifest, which must never change; nil if the manifest is still being written.
   package var manifestBytes: Int64?
-  /// What tells the template of the URLs from others, or a secret URL of forms, of which ``url`` has only the origin; nil for
-  /// forms to another URL.
+  /// An identifier of the URL template of files that are sent by PUT, or of the secret URL that forms are sent to. Runs are
+  /// compared by it, because ``url`` has only the origin of a secret URL. Nil for forms that go to a URL that is not
+  /// secret.
   package var template: String?
 
   package init(
@@ -38,7 +39,7 @@ package struct JournalHead: Hashable, Sendable {
     self.sliceSize = sliceSize
   }
 
-  /// Reads the line; nil if it is another.
+  /// Reads the line; nil if it is not the first line of a journal.
   package init?(_ line: JSONValue) {
     guard line["schema"]?.text == Self.schema, let manifest = line["manifest"]?.text,
       let url = line["url"]?.text, let boot = line["boot"]?.text
@@ -62,25 +63,25 @@ package struct JournalHead: Hashable, Sendable {
 
 /// How much of a file the server has accepted, in slices.
 package struct AcceptedSlices: Hashable, Sendable {
-  /// The number of bytes in all slices that were accepted, which are the first ones.
+  /// The number of bytes in all slices that were accepted. These are always the first slices of the file.
   var bytes: Int64
-  /// When the file or its attributes were last changed, in nanoseconds since 1970. Slices of a file that was changed
-  /// since are not continued.
+  /// When the file or its attributes were last changed, in nanoseconds since 1970. If the file was changed after that, the
+  /// slices are not continued.
   var changed: Int64
 }
 
-/// The short lines of a journal. A record is the other kind.
+/// The short lines of a journal. The other lines are records.
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
   static let slicesSchema = "formstream.slices/1"
   static let closedSchema = "formstream.closed/1"
 
-  /// A request for the file begins.
+  /// A request begins for the file whose record begins at that offset.
   static func started(_ offset: Int64) -> JSONValue {
     ["schema": .string(startedSchema), "offset": .integer(offset)]
   }
 
-  /// The first slices of the file are accepted, and there are more.
+  /// The first slices of the file are accepted, and more slices follow.
   static func accepted(_ offset: Int64, _ slices: AcceptedSlices) -> JSONValue {
     [
       "schema": .string(slicesSchema), "offset": .integer(offset),
@@ -93,6 +94,6 @@ enum JournalMark {
 }
 
 extension JournalHead {
-  /// What names the current start of this machine's system; empty if that is not known.
+  /// The identifier of this machine's current boot; empty if it is not known.
   package static var currentBoot: String { bootID() ?? "" }
 }

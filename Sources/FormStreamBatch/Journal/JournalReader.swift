@@ -5,14 +5,14 @@ import FormStreamJSON
 /// A line of a journal.
 package enum JournalLine {
   case head(JournalHead)
-  /// A request for the file at that offset of the manifest begins.
+  /// A request begins for the file whose record begins at that offset of the manifest.
   case started(Int64)
-  /// The first slices of the file at that offset are accepted.
+  /// The first slices of the file whose record begins at that offset are accepted.
   case accepted(offset: Int64, AcceptedSlices)
-  /// What became of it. The line is that of `formstream.record/1`.
+  /// What became of the file whose record begins at that offset. The line is a `formstream.record/1`.
   case record(offset: Int64, outcome: String, line: [UInt8])
   case closed
-  /// Not one of these: the disk lost something.
+  /// None of these lines: the disk lost something.
   case damaged
 }
 
@@ -36,7 +36,7 @@ package enum JournalReader {
 
   /// Passes each line of a journal to `receive`, in order. The last line is left out if it is torn.
   ///
-  /// - Throws: `journalUnreadable`, and what `receive` throws.
+  /// - Throws: `journalUnreadable`, and any error that `receive` throws.
   package static func read(
     _ path: LocalPath, _ receive: (JournalLine) throws(BatchError) -> Void
   ) throws(BatchError) {
@@ -69,8 +69,8 @@ package enum JournalReader {
     }
   }
 
-  /// Longer than any line: what a line of a manifest says of a file, of which each byte may be escaped with six, several
-  /// times, and 4 KiB of a response.
+  /// More bytes than any line has. A line repeats what the manifest says of a file, in parts several times. Escaping may
+  /// turn one byte into six. 4 KiB of a response come on top.
   private static let maximumLine = 16 * ManifestReader.maximumLine
 
   private static func parsed(_ line: [UInt8]) -> JournalLine {
@@ -94,12 +94,13 @@ package enum JournalReader {
     }
   }
 
-  /// The offset and outcome of a record, without parsing all of it: a journal may have ten million. In a JSON string each
-  /// quotation mark has a backslash before it, so the texts that are searched for are never inside one.
+  /// The offset and outcome of a record, without parsing all of it: a journal may have ten million records. In a JSON
+  /// string, each quotation mark has a backslash before it, so the keys that are searched for are never inside a string.
   private static func record(_ line: [UInt8]) -> (offset: Int64, outcome: String)? {
     guard line.starts(with: recordStart), line.last == UInt8(ascii: "}") else { return nil }
     return line.withUnsafeBytes { bytes in
-      // What a damaged disk leaves of two lines has the offset of one file and the outcome of another.
+      // A damaged disk can leave the beginning of one line and the end of another. Together, they would have the offset of
+      // one file and the outcome of another.
       let rest = UnsafeRawBufferPointer(rebasing: bytes[recordStart.count...])
       guard !bytes.contains(where: { $0 < 0x20 }),
         text(after: "\"schema\":", in: rest, upTo: ",") == nil
@@ -136,7 +137,7 @@ package enum JournalReader {
     return nil
   }
 
-  /// A directory of journals can't be listed.
+  /// The error for a directory of journals that can't be listed.
   private static func unlistable(_ path: LocalPath, _ error: SystemError) -> BatchError {
     let shown = path.description.quoted
     let sentence =

@@ -1,16 +1,17 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A journal of a manifest: its first line.
+/// A journal of a manifest, of which only the first line was read.
 struct JournalSummary {
   let path: LocalPath
   let head: JournalHead
   /// The offsets of the records that the journal may mention.
   let range: Range<Int64>
 
-  /// Reads the first line; nil if the journal has none, or is another manifest's.
+  /// Reads the first line; nil if the journal has none, or belongs to another manifest.
   ///
-  /// - Throws: `journalUnreadable`; `journalMalformed`; `manifestMalformed` if the manifest has changed since.
+  /// - Throws: `journalUnreadable`; `journalMalformed`; `manifestMalformed` if the manifest has changed since the journal
+  ///   was begun.
   init?(_ path: LocalPath, of manifest: ManifestExtent) throws(BatchError) {
     guard let head = try JournalReader.head(of: path), head.manifest == manifest.id else {
       return nil
@@ -28,8 +29,7 @@ struct JournalSummary {
   }
 
   /// Passes on what the journal says about the files in a range: the record of each, the slices that were accepted, and the
-  /// start of those that have no record.
-  /// Returns whether there are lines that can't be read.
+  /// start of each file that has no record. Returns whether the journal has lines that can't be read.
   func read(
     in range: Range<Int64>, _ receive: (JournalLine) -> Void
   ) throws(BatchError) -> Bool {
@@ -51,10 +51,10 @@ struct JournalSummary {
     return isDamaged
   }
 
-  /// Whether lines of the journal may be lost, because its run did not end in an orderly way and perhaps its machine did:
-  /// lines that were not synchronized are lost then.
+  /// Whether lines of the journal may be lost. They may be lost if the run did not end in an orderly way and its machine
+  /// may have been restarted since: lines that were not synchronized are lost then.
   ///
-  /// - Parameter boot: what names the current start of this machine's system; empty if that is not known.
+  /// - Parameter boot: the identifier of this machine's current boot; empty if it is not known.
   func mayHaveLostLines(boot: String) throws(BatchError) -> Bool {
     if !boot.isEmpty, head.boot == boot { return false }
     return try !JournalReader.isClosed(path)

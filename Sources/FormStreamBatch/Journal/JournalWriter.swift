@@ -2,11 +2,11 @@ import FormStreamDigest
 package import FormStreamPlatform
 import FormStreamJSON
 
-/// Writes a journal: one file for each start of a run, which no other run writes to.
+/// Writes a journal: each start of a run makes one file, to which no other run writes.
 ///
-/// Each line is one `write`, and so are the records of one request: a process that is killed loses none. Once a second, and
-/// at the end, they are synchronized with the disk. After a failure nothing more is written: a line after a torn one could
-/// not be read.
+/// Each line is written with one `write`, and so are the records of one request: a process that is killed loses no line.
+/// The lines are synchronized with the disk once a second, and at the end. After a failure nothing more is written: a line
+/// after a torn one could not be read.
 package final class JournalWriter: Sendable {
   private struct State {
     var hasUnsynchronized = false
@@ -19,8 +19,8 @@ package final class JournalWriter: Sendable {
   private let state = Guarded(State())
   private let end = AutoResetEvent()
 
-  /// Creates the journal in a directory, and writes its first line. A journal that has none after the system ended is that
-  /// of a run that sent nothing: the line is on the disk before any request begins.
+  /// Creates the journal in a directory, and writes its first line. The first line is on the disk before any request
+  /// begins. So if the system ended and a journal has no first line, its run sent nothing.
   ///
   /// - Throws: `writeFailed`.
   package init(in directory: DirectoryDescriptor, _ head: JournalHead) throws(BatchError) {
@@ -52,7 +52,7 @@ package final class JournalWriter: Sendable {
       && name.bytes.suffix(suffix.utf8.count) == Array(suffix.utf8)[...]
   }
 
-  /// Notes that a request for the file begins. It must not begin if this throws.
+  /// Notes that a request for the file begins. The request must not begin if this method throws.
   package func noteStarted(_ offset: Int64) throws(BatchError) {
     try append(JournalMark.started(offset).line())
   }
@@ -86,7 +86,7 @@ package final class JournalWriter: Sendable {
   package func close() throws(BatchError) {
     end.signal()
     do throws(SystemError) {
-      // The last line says that none is missing, so the others are on the disk before it.
+      // The last line says that no line is missing, so the other lines must be on the disk before it.
       try file.synchronize()
     } catch {
       throw Self.failed(error, name)
@@ -101,7 +101,7 @@ package final class JournalWriter: Sendable {
     }
   }
 
-  /// Ends without the last line, as a process that is killed does.
+  /// Ends the journal without its last line, as if the process had been killed.
   package func abandon() {
     state.withLock { $0.isClosed = true }
     end.signal()

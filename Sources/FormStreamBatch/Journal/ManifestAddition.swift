@@ -1,11 +1,11 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The end of a manifest that is still being written: files are added to it as they are listed.
+/// Adds files to a manifest that is still being written, while they are listed.
 final class ManifestAddition {
   /// The id of the manifest.
   let id: String
-  /// What its paths are relative to.
+  /// The directory that the manifest's paths are relative to.
   var root: LocalPath? { listing.root }
   var hasOneRoot: Bool { listing.hasOneRoot }
   private let listing: FileListing
@@ -14,21 +14,23 @@ final class ManifestAddition {
   private let path: LocalPath
   private let file: AppendedFile
   private var encoder: ManifestEncoder
-  /// Listed files that the earlier manifest does not have so far: those that are new, or that come later in it.
+  /// Listed files that were not met in the earlier manifest so far: they are new, or come later in that manifest.
   private var ahead: [(file: BatchFile, key: [UInt8])] = []
-  /// The keys of files that the earlier manifest has and that were not listed so far. If nothing has changed since, there
-  /// are none.
+  /// The keys of files that the earlier manifest has and that were not listed so far. If no file has changed since then,
+  /// there are none.
   private var known: Set<[UInt8]> = []
   private var keys = FileKeys()
-  /// Whether the manifest had records that are lost: a file that is listed now may have had one, and been sent.
+  /// Whether the manifest had records that are lost. A file that is listed now may have had one of them, and may have been
+  /// sent.
   var hasLostRecords = false
 
-  /// More files than this are not listed to find out whether one of the earlier manifest is still there.
+  /// How many files are listed ahead at most, to find out whether a file of the earlier manifest is still there.
   private static let maximumAhead = 100
-  /// More than this is not lost if a system ends: it is written to the disk within a minute.
+  /// How many bytes of the manifest can be lost at most if a system ends: it is written to the disk within a minute.
   private static let maximumRoom: Int64 = 1 << 30
 
-  /// Begins a manifest, or goes on with that of an earlier run. Returns the reader of what it has.
+  /// Begins a manifest, or goes on with the manifest of an earlier run. Returns a reader of the records that the manifest
+  /// has; nil if it is new.
   static func begin(
     in directory: DirectoryDescriptor, at path: LocalPath, named name: String, followsLinks: Bool,
     _ list: () throws(BatchError) -> FileListing
@@ -37,7 +39,7 @@ final class ManifestAddition {
     let (file, isFree) = try writing(path) { () throws(SystemError) -> (AppendedFile, Bool) in
       let file = try AppendedFile(continuing: RecordedListing.partialName, in: directory)
       guard try file.lock() else { return (file, false) }
-      // Another run may have completed it, and given it the other name.
+      // Another run may have completed the manifest meanwhile, and given it its final name.
       return (file, try file.isNamed(RecordedListing.partialName, in: directory))
     }
     guard isFree else {
@@ -51,7 +53,7 @@ final class ManifestAddition {
     if size == 0 {
       let encoder = ManifestEncoder(
         root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot)
-      // Journals name the id, so it is on the disk before they are.
+      // Journals refer to the id of the manifest, so the id must be on the disk before they are written.
       try writing(path) { () throws(SystemError) in
         try file.append(encoder.header)
         try file.synchronize()
@@ -65,7 +67,7 @@ final class ManifestAddition {
     return (ManifestAddition(to: file, in: directory, at: path, listing, encoder), reader)
   }
 
-  /// A file of somebody else that has the name is not changed.
+  /// Checks that the file is a manifest. A foreign file that happens to have the name must not be changed.
   private static func checkBeginning(
     of file: AppendedFile, at path: LocalPath
   ) throws(BatchError) {
@@ -73,7 +75,7 @@ final class ManifestAddition {
     let beginning = try writing(path) { () throws(SystemError) in
       try file.beginning(upTo: expected.count)
     }
-    // A manifest whose first line is torn has the beginning of that.
+    // A manifest whose first line is torn has only a beginning of these bytes.
     guard expected.starts(with: beginning) else {
       throw BatchError(
         .manifestMalformed, on: path.description,
@@ -91,7 +93,7 @@ final class ManifestAddition {
     id = encoder.id
   }
 
-  /// Goes on at `offset` if the manifest is not there yet, with blanks up to it.
+  /// Fills the manifest with blanks up to `offset`, if it ends before.
   func leaveRoom(upTo offset: Int64) throws(BatchError) {
     guard offset - encoder.offset <= Self.maximumRoom else {
       throw BatchError(
@@ -107,9 +109,9 @@ final class ManifestAddition {
     }
   }
 
-  /// Skips a file of the earlier manifest in the listing. Usually it is the next one there too.
+  /// Skips a file of the earlier manifest in the listing. Usually it is the next file in the listing too.
   func compare(_ earlier: BatchFile) throws(BatchError) {
-    // The path may be written in another way.
+    // Keys are compared, because the listing may spell the path in another way.
     let key = keys.key(of: earlier)
     if let place = ahead.firstIndex(where: { $0.key == key }) {
       ahead.remove(at: place)
@@ -122,13 +124,13 @@ final class ManifestAddition {
     known.insert(key)
   }
 
-  /// The next listed file that the earlier manifest does not have, which it has from now on; nil after the last.
+  /// Adds the next listed file that the earlier manifest does not have to the manifest, and returns it; nil after the last.
   func next() throws(BatchError) -> BatchFile? {
     guard var added = try ahead.isEmpty ? nextUnknown()?.file : ahead.removeFirst().file else {
       return nil
     }
     added.offset = encoder.offset
-    // As it will be read. What can't be read so has an error anyway.
+    // The paths are set as a reader of the manifest will find them. A path that can't be read back has an error anyway.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
       added.keptPath = place.kept
@@ -147,11 +149,11 @@ final class ManifestAddition {
     return nil
   }
 
-  /// Gives the manifest its name.
+  /// Gives the manifest its final name.
   func complete() throws(BatchError) {
     try Self.writing(path) { () throws(SystemError) in
       try file.synchronize()
-      // Before it is closed, and other runs may lock it.
+      // The file is renamed before it is closed: after that, other runs may lock it.
       _ = try directory.move(
         RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
       try? directory.synchronize()

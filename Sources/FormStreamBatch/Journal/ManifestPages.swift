@@ -1,12 +1,13 @@
-/// Values about the files of a manifest. They are 0 where nothing was set, and take no memory where nothing was set nearby.
+/// A value for each file of a manifest. A value that was not set is 0, and takes no memory if no value nearby was set.
 struct ManifestPages<Value: FixedWidthInteger & Sendable>: Sendable {
-  /// The shortest record of a manifest has more bytes than this, so two files never have the same number.
+  /// How many bytes of the manifest share one number. The shortest record has more bytes than this, so two files never have
+  /// the same number.
   static var bytesPerFile: Int64 { 16 }
 
   private let size: Int64
   private var pages: [Int64: [Value]] = [:]
 
-  /// - Parameter size: how many values take memory together.
+  /// - Parameter size: how many values a page has. The memory for a page is taken as a whole.
   init(of size: Int) { self.size = Int64(size) }
 
   /// The number of the file whose record begins at an offset.

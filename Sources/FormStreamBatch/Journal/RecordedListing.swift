@@ -1,32 +1,33 @@
 package import FormStreamMultipart
 package import FormStreamPlatform
 
-/// A listing that is written to a manifest while it is read, so that a later run knows which files there were.
+/// A listing that is written to a manifest while it goes on, so that a later run knows which files there were.
 ///
-/// The manifest has another name until it is complete. A complete one is read, and nothing is listed again. If an earlier
-/// run was ended while it listed, the files of its manifest come first, and then those that are listed and not in it.
-/// Files are as the manifest has them, in the first run too, so that all runs send the same of them.
+/// The manifest has another name until it is complete. If the manifest is complete, it is read, and nothing is listed
+/// again. If an earlier run ended while it listed files, the files of its manifest come first. Listed files that are not in
+/// that manifest follow. In the first run too, each file is passed on as the manifest describes it, so that all runs send
+/// the same.
 package final class RecordedListing: BatchInput {
   static let completeName = FileName("manifest.jsonl")
   static let partialName = FileName("manifest.partial.jsonl")
 
-  /// The id of the manifest, and where its records are.
+  /// The id of the manifest, and the range of its records.
   package let extent: ManifestExtent
   package let root: LocalPath?
   package let hasOneRoot: Bool
   package private(set) var leftOut = LeftOutEntries()
   private var count = 0
-  /// The manifest of an earlier run, as far as it was not read yet.
+  /// The part of an earlier run's manifest that was not read yet.
   private var earlier: ManifestReader?
-  /// What is added to the manifest; nil if it is complete.
+  /// Adds files to the manifest; nil if the manifest is complete.
   private var addition: ManifestAddition?
 
   /// Opens or begins the manifest in the directory of the journals.
   ///
   /// - Parameters:
-  ///   - name: that of the listing.
-  ///   - list: begins the listing. It is not called if the manifest is complete.
-  /// - Throws: `journalMisplaced` if the manifest is that of another listing; `journalInUse`.
+  ///   - name: the name of the listing.
+  ///   - list: begins the listing. This closure is not called if the manifest is complete.
+  /// - Throws: `journalMisplaced` if the manifest belongs to another listing; `journalInUse`.
   package init(
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
     followsLinks: Bool, _ list: () throws(BatchError) -> FileListing
@@ -57,13 +58,14 @@ package final class RecordedListing: BatchInput {
     }
   }
 
-  /// Leaves room in the manifest for records that a journal mentions, and that were lost with the system: no other may get
-  /// their places.
+  /// Leaves room in the manifest for records that a journal mentions and that were lost when the system ended. No other
+  /// record may get their places.
   package func leaveRoom(upTo offset: Int64) throws(BatchError) {
     try addition?.leaveRoom(upTo: offset)
   }
 
-  /// Removes the manifest if it is complete, so that the next run lists again. No journal may be about it.
+  /// Removes the manifest if it is complete, so that the next run lists the files again. No journal may refer to the
+  /// manifest.
   package static func remove(from directory: DirectoryDescriptor) {
     directory.remove(completeName)
   }

@@ -3,28 +3,29 @@ struct SliceProgress: Hashable, Sendable {
   /// The size of the slices.
   let size: Int64
   private(set) var accepted: AcceptedSlices
-  /// Whether slices of another size, or of the file as it was before a change, were accepted too.
+  /// Whether slices of another size, or slices of the file as it was before a change, were accepted as well.
   private(set) var hasOthers = false
 
   init(size: Int64, accepted: AcceptedSlices) {
     (self.size, self.accepted) = (size, accepted)
   }
 
-  /// The next slice of a file of that size; nil if the file is not sent in such slices, or was changed since.
+  /// The next slice of a file with `total` bytes; nil if slices now have another size, or if the file was changed since the
+  /// last one was accepted.
   func next(of sliceSize: Int64, in total: Int64, changed: Int64) -> FileSlice? {
     guard size == sliceSize, accepted.changed == changed else { return nil }
     return FileSlice(at: accepted.bytes, of: size, in: total)
   }
 
-  /// The same for a file that has to be sent from its beginning.
+  /// This progress for a file that has to be sent from its beginning.
   var unusable: SliceProgress {
     var progress = self
     (progress.accepted.bytes, progress.hasOthers) = (0, true)
     return progress
   }
 
-  /// What both say, in whatever order they are read. Of slices that don't fit together, those are kept that may be
-  /// continued: slices of that size, and of the file as it was last.
+  /// Joins the progress that two journals report, in whatever order they are read. If their slices don't fit together, the
+  /// slices that may be continued are kept: those of the preferred size, and of the file as it was last.
   func joined(_ other: SliceProgress, preferring size: Int64?) -> SliceProgress {
     func rank(_ progress: SliceProgress) -> (Int, Int64, Int64, Int64) {
       (

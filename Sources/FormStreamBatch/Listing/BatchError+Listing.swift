@@ -2,7 +2,7 @@ package import FormStreamMultipart
 package import FormStreamPlatform
 
 extension BatchError {
-  /// A path that was named, listed or found can't be looked at or opened.
+  /// The error for a path that was named, listed or found, and can't be looked at or opened.
   package static func unreadable(at path: LocalPath, _ error: SystemError) -> BatchError {
     let shown = path.description.quoted
     let (code, text): (Code, String) =
@@ -58,13 +58,13 @@ extension BatchError {
         + "another one for them.")
   }
 
-  /// The same error with a hint, if the file does not exist.
+  /// The same error; if it says that the file does not exist, with a hint added.
   func adding(_ hint: String) -> BatchError {
     code == .inputMissing
       ? BatchError(code, on: subject, "\(message)\(hint)", underlying: underlying) : self
   }
 
-  /// A path of a list or manifest contains `..`, or nothing but its root.
+  /// The error for a path of a list or manifest that contains `..`.
   static func leadsOut(_ path: LocalPath) -> BatchError {
     unreadable(at: path, SystemError.leadingOut)
   }

@@ -5,9 +5,9 @@ import FormStreamPlatform
 public struct BatchSource: Sendable {
   /// The byte that ends each path of a list.
   public enum Ending: UInt8, Sendable {
-    /// A path a line.
+    /// A line feed after each path.
     case lineFeed = 0x0A
-    /// A NUL after each path, as `find -print0` writes them: for names that have line breaks.
+    /// A NUL after each path, as `find -print0` writes it: for names that have line breaks.
     case nul = 0
   }
 
@@ -21,7 +21,8 @@ public struct BatchSource: Sendable {
 
   let kind: Kind
 
-  /// A file, or all files below a directory. If it is a link, what it leads to is meant.
+  /// A file, or all files below a directory. If the path names a link, the file or directory that the link leads to is
+  /// taken.
   public static func path(_ path: LocalPath) -> BatchSource {
     BatchSource(kind: .path(path))
   }
@@ -56,7 +57,7 @@ public struct BatchSource: Sendable {
 
   /// A list of paths from anywhere.
   ///
-  /// - Parameter name: the list as the subject of a sentence.
+  /// - Parameter name: a name for the list that can be the subject of a sentence in messages.
   package static func list(
     name: String, ending: Ending, open: @escaping Opening
   ) -> BatchSource {

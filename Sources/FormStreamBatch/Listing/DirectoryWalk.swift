@@ -1,17 +1,17 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Lists the files below a directory, in the order of its directories, a file at a time.
+/// Lists the files below a directory one at a time, in the order in which the system returns the names.
 ///
-/// The directories from the root to the current file are open, so that nothing that happens to their names leads out of
-/// the root. Memory does not grow with the number of files.
+/// All directories from the root to the current file are kept open, so the walk stays below the root even if a directory is
+/// renamed or replaced. Memory does not grow with the number of files.
 final class DirectoryWalk {
-  /// How many directories deep files are found. One descriptor is open for each.
+  /// How many directories may be nested. One descriptor is open for each.
   static let maximumDepth = 256
-  /// The longest path below the root, in bytes: the system opens no longer ones.
+  /// The longest path below the root, in bytes: the system opens no longer paths.
   static let maximumPath = 4095
 
-  /// A file, or an entry that is to be listed and can't be.
+  /// A file, or an entry that should be listed but can't be.
   struct Found {
     /// The path below the root.
     let relative: [UInt8]
@@ -22,7 +22,7 @@ final class DirectoryWalk {
     let stream: DirectoryStream
     /// The path of the directory below the root, with a slash at its end; empty for the root.
     let prefix: [UInt8]
-    /// Device and inode, which no other directory has that is open.
+    /// Device and inode, which tell the directory from all other open ones.
     let identity: FileIdentity
   }
 
@@ -41,7 +41,7 @@ final class DirectoryWalk {
 
   /// The next file; nil after the last.
   ///
-  /// - Throws: `tooManyOpenFiles`: it is no fault of a directory, so its files must not be left out.
+  /// - Throws: `tooManyOpenFiles`. The directory is not at fault, so its files must not be left out.
   func next() throws(BatchError) -> Found? {
     while let level = levels.last {
       let entry: DirectoryStream.Entry?
@@ -158,7 +158,7 @@ final class DirectoryWalk {
   }
 
   private func isTooDeep(_ relative: [UInt8]) -> Found? {
-    // A file in it has two bytes more.
+    // The path of a file in the directory has at least two bytes more: a slash and a name.
     guard levels.count >= Self.maximumDepth || relative.count + 2 > Self.maximumPath else {
       return nil
     }

@@ -1,23 +1,23 @@
 import FormStreamMultipart
 
-/// Where a path of a list or of a manifest leads.
+/// Where a path from a list or a manifest leads.
 ///
-/// A relative path never leads out of the root. A path may name a root of its own, as in rsync: what is before the last
-/// `/./` (or the `../` that it begins with). An absolute path without that has no root. If there are several `/./`, what
-/// is after the first is kept of the path where it is sent.
+/// A relative path never leads out of the root. A path may name a root of its own, as in rsync: the part before the last
+/// `/./`, or all `../` at its beginning. An absolute path without `/./` has no root. If there are several `/./`, the part
+/// after the first one is kept as the path for the server (`{relative}`).
 struct EntryPlace: Hashable {
   /// The directory that the file must not leave; nil if there is none.
   let root: LocalPath?
   /// The path below the root, or the absolute path.
   let relative: LocalPath
-  /// The path that is kept: ``relative``, or more of the path if that has several roots.
+  /// The path that is kept for the server: ``relative``, or more of the path if it has several `/./`.
   let kept: LocalPath
-  /// The path that is opened.
+  /// The path by which the file is opened.
   let path: LocalPath
 
   /// - Parameters:
-  ///   - path: as the list or the manifest has it.
-  ///   - root: what relative paths are relative to; nil for the current directory.
+  ///   - path: the path as the list or the manifest has it.
+  ///   - root: the directory that relative paths are relative to; nil for the current directory.
   init(_ path: LocalPath, below root: LocalPath?) throws(BatchError) {
     let slash = UInt8(ascii: "/")
     var rest = path.bytes[...]
@@ -59,7 +59,7 @@ struct EntryPlace: Hashable {
     return (0...bytes.count - 3).filter { bytes[$0..<$0 + 3].elementsEqual("/./".utf8) }
   }
 
-  /// A path without the components that are a dot, and without slashes around it.
+  /// A path without the components that are a dot, and without slashes at its beginning and end.
   private static func withoutMarkers(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let slash = UInt8(ascii: "/")
     let components = bytes.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
@@ -68,14 +68,14 @@ struct EntryPlace: Hashable {
 }
 
 extension LocalPath {
-  /// The path of something below this directory.
+  /// The path of a file or directory below this directory.
   func appending(_ relative: [UInt8]) -> LocalPath {
     if relative.isEmpty { return self }
     let slash = UInt8(ascii: "/")
     return LocalPath(bytes: bytes.last == slash ? bytes + relative : bytes + [slash] + relative)
   }
 
-  /// The path that another has if it is relative to this directory.
+  /// Resolves another path relative to this directory. An absolute path stays as it is.
   func joined(_ other: LocalPath) -> LocalPath {
     if other.bytes.first == UInt8(ascii: "/") || self == "." { return other }
     if other == "." { return self }

@@ -3,8 +3,8 @@ import FormStreamPlatform
 
 /// Lists the files of some sources, one after another, a file at a time.
 ///
-/// Nothing is listed in advance, so the first file can be sent while the others are not known yet, and memory does not
-/// grow with the number of files. One thread uses it.
+/// Files are not listed in advance: the first file can be sent before the others are known, and memory does not grow with
+/// the number of files. One thread uses it.
 public final class FileListing: BatchInput {
   private enum Current {
     case walk(DirectoryWalk, NamedDirectory)
@@ -18,12 +18,12 @@ public final class FileListing: BatchInput {
     case problem(LocalPath, BatchError)
   }
 
-  /// What paths in a manifest of the listing are relative to: the directory, if only one was named, or else the current
-  /// directory. It is an absolute path, and never nil.
+  /// The directory that paths in a manifest of the listing are relative to: the directory that was named, if nothing else
+  /// was named; otherwise the current directory. The path is absolute, and never nil.
   public let root: LocalPath?
   /// Whether one directory was named, and nothing else.
   public var hasOneRoot: Bool { onlyDirectory != nil }
-  /// What was found and not listed so far.
+  /// How many entries were found and left out so far.
   public private(set) var leftOut = LeftOutEntries()
 
   private let options: ListingOptions
@@ -32,15 +32,16 @@ public final class FileListing: BatchInput {
   private var current: Current?
   private var count = 0
   private var keys = FileKeys()
-  /// The files so far; nil if no file can be listed twice.
+  /// The keys of the files that were listed so far; nil if no file can be listed twice.
   private let seen: SeenKeys?
-  /// The root of the last entry of a list. Most entries have the same.
+  /// The root of the last entry of a list. Most entries have the same root.
   private var lastRoot: (path: LocalPath, directory: FoundDirectory)?
 
   /// Checks the sources.
   ///
   /// - Throws: `inputMissing`, `inputUnreadable` or `notAFile` for a path that was named and can't be sent, unless
-  ///   ``ListingOptions/keepsGoing``; `listUnreadable`.
+  ///   ``ListingOptions/keepsGoing`` is true; `journalMisplaced` if it names the directory of the journals;
+  ///   `listUnreadable`.
   public init(
     _ sources: [BatchSource], _ options: ListingOptions = ListingOptions()
   ) throws(BatchError) {
@@ -106,11 +107,12 @@ public final class FileListing: BatchInput {
 
   /// The next file, or the next entry that can't be sent; nil after the last.
   ///
-  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `tooManyOpenFiles`; `writeFailed` if there is no room for
-  ///   the names of many files.
+  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `tooManyOpenFiles`; `writeFailed` if
+  ///   the temporary directory has no room for the keys of many files.
   public func next() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
-      // An entry that can't be sent takes no other name's place: "d/../d/a" is refused, and "d/a" is sent.
+      // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../d/a" is refused,
+      // and "d/a" is still sent.
       let mark: [UInt8] = file.problem == nil ? [] : [0]
       if let seen, try !seen.insert(keys.key(of: file) + mark) {
         leftOut.repeated += 1
@@ -143,7 +145,7 @@ public final class FileListing: BatchInput {
     }
   }
 
-  /// Begins with a source. Returns its file if it has only one.
+  /// Begins with a source. If the source is a single file or a problem, returns its entry.
   private func begin(_ source: Checked) throws(BatchError) -> BatchFile? {
     switch source {
     case .list(let reader): current = .list(reader)
@@ -163,7 +165,7 @@ public final class FileListing: BatchInput {
 
   /// A file that was found in a directory.
   private func file(_ found: DirectoryWalk.Found, in directory: NamedDirectory) -> BatchFile {
-    // The directory itself, if it can't be read to its end.
+    // The path is empty if the directory itself can't be read to its end.
     let relative = LocalPath(
       bytes: found.relative.isEmpty ? [UInt8(ascii: ".")] : found.relative)
     var file = listed(
@@ -175,7 +177,7 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// A file that was named. If it is a link, the file is sent that it leads to.
+  /// A file that was named directly. If the path names a link, the file that the link leads to is sent.
   private func named(_ path: LocalPath) -> BatchFile {
     do throws(SystemError) {
       let isLink = try FileStatus(of: path, followsSymlinks: false).kind == .symlink
@@ -190,7 +192,7 @@ public final class FileListing: BatchInput {
     }
   }
 
-  /// An entry of a list; nil if it is not listed.
+  /// An entry of a list; nil if the entry is left out.
   private func entry(
     _ path: LocalPath, of list: PathListReader
   ) throws(BatchError) -> BatchFile? {
@@ -246,7 +248,8 @@ public final class FileListing: BatchInput {
     return try directory.status(of: place.relative, followsLinks: options.followsLinks)
   }
 
-  /// An entry of a list. Its place is read back from the manifest, so the path stays as it is if there is more in it.
+  /// An entry of a list. A reader of the manifest finds the entry's place again from its path. So a path with several `/./`
+  /// is written to the manifest as it is.
   private func listed(
     at place: EntryPlace, _ path: LocalPath, _ result: Result<FileIdentity, BatchError>
   ) -> BatchFile {
@@ -275,7 +278,7 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// The path that ``EntryPlace`` reads back with the same root and the same rest.
+  /// The path from which ``EntryPlace`` makes the same root and the same relative path.
   private func manifestPath(below root: LocalPath?, _ relative: LocalPath) -> LocalPath {
     guard let root, root != onlyDirectory ?? "." else { return relative }
     return root.appending(Array("./".utf8) + relative.bytes)

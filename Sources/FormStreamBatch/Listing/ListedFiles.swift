@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The files of a listing that is over, in the order in which they were listed, in bounded memory.
+/// The files of a completed listing, in the order in which they were listed. Memory is bounded.
 final class ListedFiles: BatchInput {
   let root: LocalPath?
   let hasOneRoot: Bool
@@ -11,8 +11,8 @@ final class ListedFiles: BatchInput {
   /// Reads a listing to its end.
   ///
   /// - Parameters:
-  ///   - directory: where files are kept that don't fit into memory.
-  ///   - look: is shown each file, and may change what is known of it.
+  ///   - directory: the directory for temporary files, which keep the files that don't fit into memory.
+  ///   - look: receives each file, and may change it.
   init(
     of listing: any BatchInput, in directory: LocalPath,
     _ look: (inout BatchFile) throws(BatchError) -> Void
@@ -20,7 +20,7 @@ final class ListedFiles: BatchInput {
     let sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
     while var file = try listing.next() {
       try look(&file)
-      // As bytes, numbers have the same order if the first byte is the highest.
+      // The bytes of numbers sort like the numbers if the most significant byte comes first.
       let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
       try sorter.add(StoredFile.bytes(of: file), key: key)
     }

@@ -2,21 +2,23 @@ public import FormStreamMultipart
 
 /// Which files are listed.
 public struct ListingOptions: Sendable {
-  /// Whether files and directories whose names begin with a dot are listed, if they were found in a directory. A path
-  /// that is named is listed anyway.
+  /// Whether files and directories whose names begin with a dot are listed, if they were found in a directory. A path that
+  /// is named directly is listed anyway.
   public var includesHidden = false
-  /// Whether links are followed. A link that leads out of the directory that was named is an error of that entry.
+  /// Whether links are followed. If a link leads out of the directory that was named, its entry has an error.
   public var followsLinks = false
-  /// If there are any, only files that match one of them are listed. They don't apply to files that are named directly.
+  /// Patterns for the files to list. If there are any, only files that match one of them are listed. The patterns don't
+  /// apply to files that are named directly.
   public var includes: [NamePattern] = []
-  /// Files and directories that match one of them are left out, even if they match one of ``includes``. They don't
-  /// apply to what is named directly.
+  /// Patterns for files and directories to leave out, even if they match one of ``includes``. The patterns don't apply to
+  /// paths that are named directly.
   public var excludes: [NamePattern] = []
-  /// Whether a path that is named directly may be missing: it becomes an entry that can't be sent.
+  /// Whether the listing goes on if a path that is named directly can't be sent: the path then becomes an entry with an
+  /// error.
   public var keepsGoing = false
-  /// Where the names of many files are remembered, in a file without a name, to list each file once.
+  /// The directory for a temporary file that remembers many files, so that each file is listed once.
   public var temporaryDirectory: LocalPath = "/tmp"
-  /// The directory of the journals, which is left out: its files change while they would be sent.
+  /// The directory of the journals. It is left out, because its files would change while they are sent.
   package var journals: FileIdentity?
 
   /// Lists all files that are not hidden, and follows no links.
@@ -36,7 +38,7 @@ extension ListingOptions {
   }
 }
 
-/// How many entries were found and not listed.
+/// How many entries were found but not listed.
 public struct LeftOutEntries: Hashable, Sendable {
   /// Names that begin with a dot.
   public var hidden = 0
@@ -46,9 +48,9 @@ public struct LeftOutEntries: Hashable, Sendable {
   public var special = 0
   /// Files and directories that patterns leave out.
   public var excluded = 0
-  /// Directories that a list names: only the files that it names are listed.
+  /// Directories that a list names: a list only stands for the files that it names.
   public var directories = 0
-  /// Names of files that were named before: each file is listed once.
+  /// Further names of files that were listed before: each file is listed once.
   public var repeated = 0
 
   /// Nothing was left out.

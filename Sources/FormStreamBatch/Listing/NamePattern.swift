@@ -1,25 +1,26 @@
 import FormStreamPlatform
 
-/// A pattern for the names of files, as in `.gitignore` and rsync.
+/// A pattern for the names of files, like those in `.gitignore` and of rsync.
 ///
-/// `*` matches any bytes but the slash, `?` one of them, `[a-z]` and `[!a-z]` one of a set, `**` any bytes, and a
-/// backslash takes away the meaning of the next byte. Without a slash, the last component of a path is matched. With
-/// one, the path below the root is: `a/*.txt`, `**/a/b`, `/a`. A slash at the end matches directories only.
+/// `*` matches any bytes except the slash, and `?` one byte except the slash. `[a-z]` matches one byte of a set, and
+/// `[!a-z]` one byte that is not in the set. `**` matches any bytes. A backslash takes away the special meaning of the next
+/// byte. A pattern without a slash is matched with the last component of a path. A pattern with a slash is matched with the
+/// path below the root: `a/*.txt`, `**/a/b`, `/a`. A pattern with a slash at its end matches only directories.
 public struct NamePattern: Hashable, Sendable {
-  /// The longest pattern.
+  /// The greatest length of a pattern, in bytes.
   public static let maximumLength = 4096
 
   private enum Token: Hashable {
     case byte(UInt8)
-    /// One byte but the slash.
+    /// One byte except the slash.
     case any
     /// One byte of a set; never the slash.
     case set([ClosedRange<UInt8>], isNegated: Bool)
-    /// Any bytes but the slash.
+    /// Any bytes except the slash.
     case star
     /// Any bytes.
     case starStar
-    /// Nothing, or any bytes and a slash after them.
+    /// Nothing, or any bytes followed by a slash.
     case directories
   }
 
@@ -31,7 +32,8 @@ public struct NamePattern: Hashable, Sendable {
 
   /// Reads a pattern.
   ///
-  /// - Throws: `invalidPattern` if it is empty or too long, if a `[` has no end or a range is empty, or if nothing follows a backslash.
+  /// - Throws: `invalidPattern` if the pattern is empty or too long, if a `[` has no end or a range is empty, or if nothing
+  ///   follows a backslash.
   public init(_ text: String) throws(BatchError) {
     try self.init(bytes: Array(text.utf8))
   }
@@ -83,8 +85,8 @@ public struct NamePattern: Hashable, Sendable {
     self.tokens = tokens
   }
 
-  /// Reads a set up to its `]`, which is a member if it is the first byte; nil if there is none, or if a
-  /// range ends before it begins.
+  /// Reads a set up to its closing `]`; nil if there is none, or if a range ends before it begins. A `]` that comes first
+  /// is a member of the set.
   private static func set(in rest: inout ArraySlice<UInt8>) -> Token? {
     let isNegated = rest.first == UInt8(ascii: "!") || rest.first == UInt8(ascii: "^")
     if isNegated { rest.removeFirst() }
@@ -114,8 +116,8 @@ public struct NamePattern: Hashable, Sendable {
 
   /// Whether the pattern matches a path below the root.
   ///
-  /// All places in the pattern that the bytes so far may have reached are kept, so the time is that of one pass for
-  /// each token, whatever the pattern.
+  /// The method keeps all places in the pattern that the bytes so far may have reached. So the time is at most the length
+  /// of the path times the number of tokens, whatever the pattern is.
   func matches(_ relative: [UInt8], isDirectory: Bool) -> Bool {
     guard isDirectory || !matchesDirectoriesOnly else { return false }
     let slash = UInt8(ascii: "/")
@@ -135,7 +137,7 @@ public struct NamePattern: Hashable, Sendable {
         case .star: if byte != slash { reach(place, &next) }
         case .starStar: reach(place, &next)
         case .directories:
-          // Until a slash, the pattern can't go on.
+          // Only after a slash does the rest of the pattern apply.
           next[place] = true
           if byte == slash { reach(place + 1, &next) }
         }
@@ -146,7 +148,7 @@ public struct NamePattern: Hashable, Sendable {
     return places[tokens.count]
   }
 
-  /// Marks a place, and those after it that match nothing.
+  /// Marks a place as reached, and the places after it that can be reached without another byte.
   private func reach(_ place: Int, _ places: inout [Bool]) {
     var place = place
     places[place] = true

@@ -1,11 +1,12 @@
 import FormStreamMultipart
 
-/// A directory that was named. If other paths were named too, its own name begins the paths of its files.
+/// A directory that was named directly. If other paths were named too, the paths of its files begin with its own name.
 struct NamedDirectory {
   let path: LocalPath
-  /// The directory's own name; nil if it is the current directory, whose name was not written, or the root of the system.
+  /// The directory's own name; nil for the current directory, whose name was not given, and for the root of the system.
   let name: LocalPath?
-  /// The path as manifests have it, with a marker before its name: what is after the first marker of a path is kept.
+  /// The path as manifests have it, with the marker `/./` before the directory's name: the part of a path after its first
+  /// marker is kept as the path for the server.
   let marked: LocalPath
 
   init(_ path: LocalPath) {

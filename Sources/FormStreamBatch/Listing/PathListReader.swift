@@ -2,7 +2,7 @@ package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
 
-/// Reads the paths of a list one by one: a list may have no end.
+/// Reads the paths of a list one by one, because a list may be endless.
 package final class PathListReader {
   private static let maximumPath = ManifestRecord.maximumPath
 
@@ -15,7 +15,7 @@ package final class PathListReader {
 
   /// Reads from a source, and closes it at the end.
   ///
-  /// - Parameter name: the list as the subject of a sentence.
+  /// - Parameter name: a name for the list that can be the subject of a sentence in messages.
   package init(_ source: any ByteSource, name: String, ending: BatchSource.Ending) {
     self.source = source
     self.name = name
@@ -54,7 +54,7 @@ package final class PathListReader {
     }
   }
 
-  /// What may be wrong with the list if this path of it does not exist; empty if nothing is known.
+  /// A hint at what may be wrong with the list if this path does not exist; empty if there is no hint.
   func hint(on path: LocalPath) -> String {
     if path.bytes.starts(with: "\u{FEFF}".utf8) {
       return " The path begins with a byte order mark: save the list without one."

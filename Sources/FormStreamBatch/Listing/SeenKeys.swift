@@ -1,12 +1,12 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A set of keys, in bounded memory: from some thousands on, it is on the disk.
+/// A set of keys, in bounded memory: a set of more than some thousand keys is kept on the disk.
 ///
-/// It holds 128 bits of each key, made with a secret of this process. In practice, two keys are never taken for one, and
-/// nobody can choose names that have the same bits.
+/// The set holds a hash of 128 bits for each key, made with a secret of this process. In practice, two keys never have the
+/// same hash, and nobody can choose names whose hashes are the same.
 final class SeenKeys {
-  /// 128 bits of a key. None of them has no bits, which stands for an empty place.
+  /// The 128 bits that stand for a key. They are never all 0, because zeros stand for an empty place.
   private struct Mark: Hashable {
     let high: UInt64
     let low: UInt64
@@ -39,14 +39,14 @@ final class SeenKeys {
   private var storedCount: Int64 = 0
 
   /// - Parameters:
-  ///   - directory: where the file is that holds them, without a name.
-  ///   - maximumHeld: how many keys are held in memory; tests have fewer.
+  ///   - directory: the directory for the file without a name that holds the keys.
+  ///   - maximumHeld: how many keys are held in memory; tests use fewer.
   init(in directory: LocalPath, maximumHeld: Int = 16 * 1024) {
     self.directory = directory
     self.maximumHeld = maximumHeld
   }
 
-  /// Adds a key. Returns false if it was there already.
+  /// Adds a key. Returns false if the set had the key already.
   ///
   /// - Throws: `writeFailed`.
   func insert(_ key: [UInt8]) throws(BatchError) -> Bool {
@@ -71,7 +71,7 @@ final class SeenKeys {
     (placeCount, storedCount) = (places, 0)
   }
 
-  /// Four times the places. What was not written to reads as zeros.
+  /// Makes a file with four times the places, and copies the marks. Places that were not written to read as zeros.
   private func grow() throws(SystemError) {
     guard let old = file else { return }
     let oldCount = placeCount
@@ -84,7 +84,8 @@ final class SeenKeys {
     }
   }
 
-  /// Puts a mark into the place that its bits say, or the next empty one. Returns false if it is there already.
+  /// Puts a mark into the place that its bits select, or into the next empty place. Returns false if the mark is there
+  /// already.
   private func store(_ mark: Mark) throws(SystemError) -> Bool {
     guard let file else { return false }
     var place = Int64(mark.high % UInt64(placeCount))
@@ -105,7 +106,7 @@ final class SeenKeys {
     }
   }
 
-  /// The marks of some places; nil for those that are empty.
+  /// The marks at some places; nil for each empty place.
   private static func marks(
     in file: RandomAccessFile, from place: Int64, upTo end: Int64
   ) throws(SystemError) -> [Mark?] {

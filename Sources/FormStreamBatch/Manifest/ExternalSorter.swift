@@ -1,30 +1,30 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Sorts lines by keys, in bounded memory: what does not fit is sorted in runs that go to files without names, which
-/// are then merged. Lines with equal keys keep their order.
+/// Sorts lines by keys, in bounded memory. Lines that don't fit into memory are sorted in runs. The runs are written to
+/// files without names, and merged at the end. Lines with equal keys keep their order.
 final class ExternalSorter {
   struct Entry {
     let key: [UInt8]
     let line: [UInt8]
   }
 
-  /// How many runs are merged into one. Each takes a descriptor, and a piece of memory while it is merged.
+  /// How many runs are merged into one. Each run takes a descriptor, and some memory while it is merged.
   private static let fanIn = 64
-  /// What an entry takes beside its bytes.
+  /// About how many bytes of memory an entry takes beside its key and its line.
   private static let overhead = 128
 
   private let directory: LocalPath
   private let memory: Int
   private var entries: [Entry] = []
   private var held = 0
-  /// The runs that were written, by how often their lines were merged. At each level, the first run is the oldest, and
-  /// all of them are newer than those of the levels above.
+  /// The runs that were written, by how often their lines were merged. At each level, the first run is the oldest. All runs
+  /// of a level are newer than the runs of higher levels.
   private var levels: [[SortedRun]] = []
 
   /// - Parameters:
-  ///   - directory: where the files are.
-  ///   - memory: about how many bytes are held.
+  ///   - directory: the directory for the files of runs.
+  ///   - memory: about how many bytes are held in memory.
   init(in directory: LocalPath, memory: Int = 64 * 1024 * 1024) {
     self.directory = directory
     self.memory = memory
@@ -47,7 +47,7 @@ final class ExternalSorter {
     return try SortedLines(levels.reversed().flatMap(\.self), in: directory)
   }
 
-  /// Calls `use` with each line, in the order of the keys.
+  /// Calls `use` with each line, in the order of the keys. Returns the error that prevented it, if there was one.
   func finish<Failure: Error>(
     _ use: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> BatchError? {
@@ -83,7 +83,7 @@ final class ExternalSorter {
     held = 0
   }
 
-  /// Keeps a run, and merges those of a level that has enough of them.
+  /// Keeps a run. If a level then has enough runs, merges them into one run of the next level.
   private func keep(_ run: SortedRun) throws(SystemError) {
     var run = run
     for level in 0... {
@@ -98,7 +98,7 @@ final class ExternalSorter {
     }
   }
 
-  /// What fails if a run can't be written or read.
+  /// The beginning of the message if a run can't be written or read.
   static let failure = "The files can't be sorted"
 
   private func failed(_ error: SystemError) -> BatchError {
@@ -107,7 +107,7 @@ final class ExternalSorter {
 }
 
 extension BatchError {
-  /// A file without a name can't be made, written or read.
+  /// The error for a temporary file (a file without a name) that can't be made, written or read.
   static func temporaryFileFailed(
     in directory: LocalPath, _ what: String, _ error: SystemError
   ) -> BatchError {

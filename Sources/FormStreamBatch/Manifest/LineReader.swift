@@ -1,12 +1,12 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Reads the lines of a file from an offset on, and remembers where each begins.
+/// Reads the lines of a file from an offset on, and returns the offset of each line.
 struct LineReader {
   struct Line {
     /// The offset of the first byte.
     let offset: Int64
-    /// The bytes without the line feed.
+    /// The bytes of the line, without the line feed.
     let bytes: [UInt8]
     /// Whether a line feed follows.
     let isComplete: Bool
@@ -60,7 +60,7 @@ struct LineReader {
     }
   }
 
-  /// Goes on after the first line feed that follows, however far away it is.
+  /// Skips the bytes up to the next line feed, and the line feed, however far away it is.
   mutating func skipLine() throws(Failure) {
     while true {
       if let end = endOfLine(from: start) {

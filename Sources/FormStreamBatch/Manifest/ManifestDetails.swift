@@ -2,23 +2,24 @@ import FormStreamDigest
 package import FormStreamMediaTypes
 import FormStreamMultipart
 
-/// What a manifest may say about files beside their paths, sizes and times: for this, each file is opened.
+/// Adds details to the files of a manifest beside their paths, sizes and times: types and digests. Each file is opened for
+/// them.
 package struct ManifestDetails: Sendable {
   private let sniffer: MediaTypeSniffer
   private let hasTypes: Bool
   private let hasDigests: Bool
 
   /// - Parameters:
-  ///   - sniffer: detects the types; nil if there are to be none.
-  ///   - hasDigests: whether there are to be digests.
+  ///   - sniffer: detects the types; nil if the manifest gets no types.
+  ///   - hasDigests: whether the manifest gets digests.
   package init(types sniffer: MediaTypeSniffer?, hasDigests: Bool) {
     self.sniffer = sniffer ?? MediaTypeSniffer(policy: .none)
     hasTypes = sniffer != nil
     self.hasDigests = hasDigests
   }
 
-  /// Adds the type and the digest of a file that was listed. If the file can't be read, or is not the same from the listing
-  /// until the end, it can't be sent.
+  /// Adds the type and the digest of a file that was listed. If the file can't be read, or changes between the listing and
+  /// the end of this call, the reason is noted as its problem.
   package func add(to file: inout BatchFile) {
     guard file.problem == nil else { return }
     do throws(BatchError) {

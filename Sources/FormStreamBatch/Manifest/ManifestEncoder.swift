@@ -14,8 +14,8 @@ package struct ManifestEncoder {
   /// Begins a manifest.
   ///
   /// - Parameters:
-  ///   - id: its UUID; nil for a new one.
-  ///   - listing: what names the listing, if a run writes the manifest.
+  ///   - id: the UUID of the manifest; nil for a new UUID.
+  ///   - listing: the name of the listing, if a run writes the manifest.
   ///   - hasOneRoot: whether the records are different files below the root.
   package init(
     root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false
@@ -33,14 +33,15 @@ package struct ManifestEncoder {
     self.offset = offset
   }
 
-  /// The record of a file, which is to be written after all others.
+  /// The line for a file. It must be written after all lines made before.
   package mutating func line(for file: BatchFile) -> [UInt8] {
     let line: [UInt8] = Self.line(for: file)
     offset += Int64(line.count)
     return line
   }
 
-  /// Blank lines up to `end` or a little more, in pieces; empty if the manifest is there already.
+  /// A piece of blanks towards `end`, or a little beyond; empty if the manifest reaches to `end` already. Call it until it
+  /// returns nothing.
   mutating func blanks(upTo end: Int64) -> [UInt8] {
     let count = min(max(0, end - offset), 64 * 1024)
     guard count > 0 else { return [] }
@@ -48,7 +49,7 @@ package struct ManifestEncoder {
     return [UInt8](repeating: UInt8(ascii: " "), count: Int(count)) + [UInt8(ascii: "\n")]
   }
 
-  /// The record of a file, wherever it is written to.
+  /// The line for a file, without counting its bytes for the next offset.
   package static func line(for file: BatchFile) -> [UInt8] {
     ManifestRecord(
       path: file.manifestPath,

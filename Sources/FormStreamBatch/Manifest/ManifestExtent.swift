@@ -1,4 +1,4 @@
-/// A manifest as journals refer to it: its id, and where its records are.
+/// A manifest as journals refer to it: its id, and the range of its records.
 package struct ManifestExtent: Hashable, Sendable {
   package let id: String
   /// Where the records begin, and where the manifest ends; nil while it is still being written.
@@ -9,7 +9,8 @@ package struct ManifestExtent: Hashable, Sendable {
     self.records = records
   }
 
-  /// Where the records of a shard begin. Without a shard, or if that can't be known, they may begin anywhere.
+  /// The range of offsets at which the records of a shard may begin. Without a shard, or while the manifest is still being
+  /// written, the range is unlimited.
   func offsets(of shard: Shard?) -> Range<Int64> {
     guard let shard, let records else { return 0..<Int64.max }
     let range = shard.range(of: records.upperBound - records.lowerBound)

@@ -2,21 +2,21 @@ public import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
 
-/// Reads a manifest, or one shard of it: one record at a time, and nothing of the other shards. One thread uses it.
+/// Reads a manifest, or one shard of it, one record at a time. The other shards are not read. One thread uses it.
 public final class ManifestReader: BatchInput {
-  /// The longest line of a manifest.
+  /// The greatest length of a manifest's line, in bytes.
   public static let maximumLine = 1024 * 1024
 
   /// The UUID of the manifest.
   public let id: String
-  /// What paths in the manifest are relative to; nil for the current directory.
+  /// The directory that paths in the manifest are relative to; nil for the current directory.
   public let root: LocalPath?
   /// Whether the records are different files below ``root``.
   public let hasOneRoot: Bool
 
-  /// Nothing: a manifest has all that was listed.
+  /// No entries: a manifest has a record for everything that was listed.
   public var leftOut: LeftOutEntries { LeftOutEntries() }
-  /// What names the listing, if a run made the manifest.
+  /// The name of the listing, if a run made the manifest.
   let listing: String?
 
   /// Where the first record begins, and how many bytes the records have.
@@ -24,20 +24,20 @@ public final class ManifestReader: BatchInput {
   private let size: Int64
   private let path: LocalPath
   private var lines: LineReader
-  /// Where the shard ends: a record that begins there or later is another's.
+  /// Where the shard ends: a record that begins there or later belongs to another shard.
   private let end: Int64
   private let acceptsTornEnd: Bool
   private let followsLinks: Bool
   private var count = 0
 
-  /// Whether there were blanks among the lines that were read: records were lost there, and others come after them.
+  /// Whether some of the lines that were read were blank. Records were lost there, and other records follow.
   private(set) var hasGaps = false
 
   /// Opens a manifest and reads its first line.
   ///
   /// - Parameters:
   ///   - shard: the shard that is read; nil for all records.
-  ///   - followsLinks: whether an absolute path may be that of a link.
+  ///   - followsLinks: whether an absolute path may name a link.
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
   public convenience init(
     _ path: LocalPath, shard: Shard? = nil, followsLinks: Bool = false
@@ -45,8 +45,8 @@ public final class ManifestReader: BatchInput {
     try self.init(path, shard: shard, followsLinks: followsLinks, acceptsTornEnd: false)
   }
 
-  /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out, as in a manifest whose writer was
-  ///   killed.
+  /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out, as in a manifest whose writing
+  ///   process was killed.
   package init(
     _ path: LocalPath, shard: Shard? = nil, followsLinks: Bool = false, acceptsTornEnd: Bool
   ) throws(BatchError) {
@@ -79,7 +79,8 @@ public final class ManifestReader: BatchInput {
     let range = shard.range(of: size)
     end = begin + range.upperBound
     guard range.lowerBound > 0 else { return }
-    // A record that begins exactly at the boundary is this shard's, so the line feed before it is looked for.
+    // A record that begins exactly at the boundary belongs to this shard. So the search for a line feed begins one byte
+    // before.
     lines = LineReader(
       file, from: begin + range.lowerBound - 1, maximumLine: Self.maximumLine)
     do throws(LineReader.Failure) { try lines.skipLine() } catch { throw .failed(path, error) }
@@ -96,7 +97,7 @@ public final class ManifestReader: BatchInput {
       "The manifest \(path.description.quoted) is not a regular file: write it to one first.")
   }
 
-  /// What journals say of the manifest.
+  /// The manifest as journals refer to it.
   package var extent: ManifestExtent { ManifestExtent(id: id, records: begin..<begin + size) }
 
   /// The next file; nil after the last of the shard.
@@ -114,8 +115,8 @@ public final class ManifestReader: BatchInput {
     return try file(record, at: line.offset)
   }
 
-  /// The next line that is not blank. Where lines were lost, a manifest that is continued has blanks, and other programs
-  /// leave empty lines.
+  /// The next line that is not blank. A manifest that was continued has blanks where lines were lost, and other programs
+  /// may leave empty lines.
   private func nextLine() throws(BatchError) -> LineReader.Line? {
     while lines.position < end {
       let next: LineReader.Line?
@@ -130,17 +131,17 @@ public final class ManifestReader: BatchInput {
     return nil
   }
 
-  /// RFC 8259 §2.
+  /// The white space of JSON (RFC 8259 §2), without the line feed.
   private static let whiteSpace = Array(" \t\r".utf8)
 
-  /// The problems of files that may be sent nevertheless: by now, or on another machine, there is nothing wrong with them.
+  /// The problems that don't prevent sending a file: by now, or on this machine, the problem may be gone.
   static let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable, .tooManyOpenFiles]
 
   private func file(_ record: ManifestRecord, at offset: Int64) throws(BatchError) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
       let place = try EntryPlace(record.path, below: root)
-      // Otherwise two files could be sent to one URL, and nobody would compare them.
+      // Otherwise two files could be sent to one URL unnoticed: with one root, URLs are not compared.
       guard !hasOneRoot || place.root == root ?? "." && place.kept == place.relative else {
         throw .malformed(
           path, at: offset,

@@ -2,7 +2,7 @@ package import FormStreamJSON
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// Why a line of a manifest is not a record: a part of a sentence.
+/// The reason why a line of a manifest is not a record, as a part of a sentence.
 package struct RecordFormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
@@ -13,13 +13,14 @@ package struct RecordFormatError: Error, Hashable, Sendable, CustomStringConvert
 
 /// The first line of a manifest: `formstream.manifest/1`.
 package struct ManifestHeader: Hashable, Sendable {
-  /// A random UUID. It names the manifest in journals.
+  /// A random UUID. Journals refer to the manifest by this UUID.
   package var id: String
-  /// The directory that paths are relative to; nil for the current directory of who reads.
+  /// The directory that paths are relative to; nil for the current directory of the process that reads the manifest.
   package var root: LocalPath?
-  /// If the manifest was made by a run, beside its journals: what names the sources that it lists and the rules.
+  /// The name of the listing, which stands for its sources and rules. Nil unless a run made the manifest, beside its
+  /// journals.
   package var listing: String?
-  /// Whether the lines are different files below `root`, by paths that are relative to it.
+  /// Whether the lines stand for different files below `root`, with paths relative to `root`.
   package var hasOneRoot: Bool
 
   package init(id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false) {
@@ -71,14 +72,15 @@ private func isUUID(_ text: String) -> Bool {
 
 /// A line of a manifest after the first: a file.
 package struct ManifestRecord: Hashable, Sendable {
-  /// What was found at the path when the manifest was made.
+  /// The file or the problem that was found at the path when the manifest was made.
   package enum Contents: Hashable, Sendable {
     case file(size: Int64, modified: Int64)
     /// Why the file can't be sent.
     case problem(FileFailure)
   }
 
-  /// The longest path that is read, in bytes. The system opens none of more than 4095, with as many for its root.
+  /// The longest path that is read, in bytes. The system opens no path of more than 4095 bytes, and the path of its root
+  /// may have as many.
   package static let maximumPath = 16 * 1024
 
   package var path: LocalPath
@@ -87,7 +89,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var sha256: SHA256Digest?
   /// Names and values of text fields.
   package var fields: [BatchFile.Field]
-  /// The index that the file had in the run that did not accept it.
+  /// The index that the file had in the run in which it was not accepted.
   package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool
@@ -188,7 +190,7 @@ package struct ManifestRecord: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The path of a key and its `…_b64` key; nil if both are null or missing.
+  /// The path from a key or its `…_b64` variant; nil if both are null or missing.
   package func path(_ key: String) throws(RecordFormatError) -> LocalPath? {
     if let encoded = try optionalText("\(key)_b64") {
       guard let bytes = base64Decoded(encoded) else {
@@ -199,7 +201,7 @@ extension JSONValue {
     return try optionalText(key).map { LocalPath($0) }
   }
 
-  /// The text of a key; nil if it is null or missing.
+  /// The text of a key; nil if the value is null or missing.
   fileprivate func optionalText(_ key: String) throws(RecordFormatError) -> String? {
     guard let value = self[key], value != .null else { return nil }
     guard let text = value.text else { throw RecordFormatError("its \(key) is not text") }

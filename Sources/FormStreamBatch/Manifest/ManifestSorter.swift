@@ -4,7 +4,7 @@ package import FormStreamMultipart
 package final class ManifestSorter {
   private let sorter: ExternalSorter
 
-  /// - Parameter directory: where records are kept that don't fit into memory.
+  /// - Parameter directory: the directory for temporary files, which keep the records that don't fit into memory.
   package init(in directory: LocalPath) {
     sorter = ExternalSorter(in: directory)
   }

@@ -1,8 +1,8 @@
 import FormStreamPlatform
 
-/// A part of a manifest, for one of several runs that share it: shard K of N, from 1 to N.
+/// A part of a manifest, for one of several runs that share the manifest: shard K of N, with K from 1 to N.
 ///
-/// All shards together are the manifest, and no record is in two of them.
+/// All shards together cover the manifest, and no record is in two shards.
 public struct Shard: Hashable, Sendable, CustomStringConvertible {
   /// K, from 1.
   public let number: Int
@@ -16,7 +16,7 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
     self.count = count
   }
 
-  /// Reads `K/N`; nil if it is not one.
+  /// Reads `K/N`; nil if the text is not a shard.
   package init?(text: String) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false)
     guard numbers.count == 2, numbers.allSatisfy(\.isASCIIDigits), let number = Int(numbers[0]),
@@ -28,7 +28,8 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
   /// The shard as `K/N`.
   public var description: String { "\(number)/\(count)" }
 
-  /// The bytes of a manifest's records whose first byte is in this shard, from ⌊(K−1)·S/N⌋ to ⌊K·S/N⌋.
+  /// The bytes from ⌊(K−1)·S/N⌋ to ⌊K·S/N⌋ of a manifest's records. A record belongs to the shard if its first byte is in
+  /// this range.
   ///
   /// - Parameter size: S, the number of bytes after the manifest's first line.
   func range(of size: Int64) -> Range<Int64> {
@@ -43,10 +44,10 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Shard {
-  /// Where a job scheduler tells a process its number, in the order in which they are asked. All count from 0 unless
-  /// the person who submits a job says otherwise.
+  /// The variables in which job schedulers tell a process its number, in the order in which they are looked up. All
+  /// schedulers count from 0, unless the person who submits a job says otherwise.
   ///
-  /// A task of a Slurm array also has `SLURM_PROCID`, which is 0 in each of them, so that one is last.
+  /// A task of a Slurm array also has `SLURM_PROCID`, which is 0 in each task. So that variable comes last.
   package static let variables = [
     "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID",
   ]

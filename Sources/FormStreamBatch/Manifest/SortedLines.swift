@@ -1,10 +1,10 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The lines of a sorter, in the order of their keys, one after another.
+/// The lines of a sorter, one after another, in the order of their keys.
 final class SortedLines {
   private let directory: LocalPath
-  /// Nil if the lines are in memory.
+  /// Merges the runs on the disk; nil if the lines are in memory.
   private var merge: RunMerge?
   private var entries: [ExternalSorter.Entry] = []
   private var place = 0

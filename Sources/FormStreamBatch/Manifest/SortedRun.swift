@@ -1,6 +1,7 @@
 import FormStreamPlatform
 
-/// A file of lines that are sorted by their keys. Each is written as two lengths, the key and the line.
+/// A file of lines that are sorted by their keys. For each line the file has the lengths of key and line, the key, and the
+/// line.
 struct SortedRun {
   let file: RandomAccessFile
   let size: Int64
@@ -88,7 +89,7 @@ struct RunReader {
   }
 }
 
-/// Merges runs. Of equal keys, those of earlier runs come first.
+/// Merges runs. Among lines with equal keys, the lines of earlier runs come first.
 struct RunMerge {
   private var readers: [RunReader] = []
   /// The readers that are not at their end, as a binary heap by their current keys.

@@ -4,7 +4,7 @@ extension BatchReport {
   /// The record: `formstream.report/1`.
   ///
   /// - Parameters:
-  ///   - shard: the shard that was looked at; nil for all files.
+  ///   - shard: the shard that the report is about; nil for all files.
   ///   - exit: the exit code.
   package func record(shard: Shard?, exit: Int) -> JSONValue {
     func count(_ state: BatchState) -> JSONValue { .integer(Int64(states[state] ?? 0)) }

@@ -2,55 +2,58 @@ package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
 
-/// What became of each file of a manifest, over all journals of it.
+/// What became of each file of a manifest, according to all journals of the manifest.
 ///
-/// A file counts once, whatever number of journals mention it: as `ok` if any of them says so, otherwise in the state
-/// that comes first of `unknown`, `failed`, `source-changed` and `retryable`. Memory does not grow with the manifest: a
-/// part of it is looked at after another.
+/// A file counts once, however many journals mention it. It counts as `ok` if any journal says so. Otherwise it counts as
+/// the first of these states that a journal has for it: `unknown`, `failed`, `source-changed`, `retryable`. Memory does not
+/// grow with the manifest, because the manifest is examined one part at a time.
 package struct BatchReport: Sendable {
   /// The UUID of the manifest.
   package private(set) var manifest = ""
   /// The number of the manifest's journals.
   package private(set) var journals = 0
-  /// How many of them have no end: their runs were killed, or go on.
+  /// How many journals have no last line: their runs were killed, or still go on.
   package private(set) var openJournals = 0
-  /// How many of them have lines that can't be read: what those said is not known.
+  /// How many journals have lines that can't be read. What these lines said is not known.
   package private(set) var damagedJournals = 0
-  /// Whether the manifest has all files that are to be sent: not if the run that makes it was ended while it listed them.
+  /// Whether the manifest has all files that are to be sent. It does not have all if the run that writes it was ended while
+  /// it listed files, or is still listing.
   package private(set) var isListed = true
-  /// How many files the manifest has, or its shard.
+  /// How many files the manifest or the shard has.
   package private(set) var files = 0
   package private(set) var states: [BatchState: Int] = [:]
   /// How many of the failed files were missing or could not be read.
   package private(set) var unreadable = 0
-  /// How many files no journal has a result for.
+  /// How many files have no result in any journal.
   package private(set) var missing = 0
   /// How many files were accepted twice or more.
   package private(set) var duplicates = 0
-  /// How many other accepted files may have been accepted twice or more.
+  /// How many accepted files may have been accepted twice or more, without being counted in ``duplicates``.
   package private(set) var maybeDuplicates = 0
   /// How many bytes the accepted files have.
   package private(set) var bytes: Int64 = 0
 
-  /// Whether it is known that each file was accepted exactly once.
+  /// Whether each file is known to have been accepted exactly once.
   package var isComplete: Bool {
     states[.ok] ?? 0 == files && duplicates == 0 && maybeDuplicates == 0 && damagedJournals == 0
       && isListed
   }
 
-  /// How many bytes of a manifest are looked at together. What is known about them takes an eighth of that.
+  /// How many bytes of a manifest are examined together. The findings about them take at most an eighth of that.
   private static let window: Int64 = 1 << 29
 
   /// Reads the journals.
   ///
   /// - Parameters:
   ///   - manifest: the manifest's path.
-  ///   - shard: the shard that is looked at; nil for all files.
-  ///   - directories: where the journals are. Those of other manifests are left out, and a copy of a journal counts once.
-  ///   - boot: what names the current start of this machine's system.
-  ///   - window: how many bytes of the manifest are looked at together; tests have fewer.
-  ///   - begin: receives the manifest before the first file.
-  ///   - rest: receives each file that was not accepted, as it may be sent again: if the file has changed, as it is now.
+  ///   - shard: the shard that the report is about; nil for all files.
+  ///   - directories: the directories with the journals. Journals of other manifests are left out. A journal and its copy
+  ///     count once.
+  ///   - boot: the identifier of this machine's current boot.
+  ///   - window: how many bytes of the manifest are examined together; tests use fewer.
+  ///   - begin: receives the open manifest before the first file is examined.
+  ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, its size
+  ///     and time are the present ones.
   package init<Failure: Error>(
     on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
@@ -89,23 +92,23 @@ package struct BatchReport: Sendable {
         file.again(
           isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored])
             || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged),
-          // In a manifest of `plan`, each shard counts for itself.
+          // In a manifest made by `plan`, each shard has indices of its own.
           keepsIndex: reader.listing != nil || file.keptIndex != nil))
     }
     openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
     damagedJournals = damaged.count
   }
 
-  /// What journals have in common if their runs do no harm to each other.
+  /// What journals have in common if their runs can't store a file twice.
   private enum Group: Hashable {
-    /// What their runs accept twice is stored once: they send the same to the same URLs.
+    /// The runs send the same to the same URLs, so a file that the server accepts twice is stored once.
     case harmless(url: String, template: String?, sliceSize: Int64?)
-    /// In one directory, each run knows what the others before it have accepted.
+    /// The journals are in one directory: each run knows which files were accepted in the runs before it.
     case directory(LocalPath)
   }
 
-  /// The journals of a manifest, in groups; those first whose runs do no harm. If two directories have a journal of the
-  /// same name, the longer one: names are unique, so one is a copy, which was made later or earlier.
+  /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first. If two directories have
+  /// a journal of the same name, the longer one is used: names are unique, so one of the two is a copy.
   private static func groups(
     of manifest: ManifestExtent, isListed: Bool, in directories: [LocalPath]
   ) throws(BatchError) -> [[JournalSummary]] {
@@ -156,7 +159,7 @@ package struct BatchReport: Sendable {
 }
 
 extension JournalFindings {
-  /// Adds what a journal says about the records in a range. Returns whether it has lines that can't be read.
+  /// Adds what a journal says about the records in a range. Returns whether the journal has lines that can't be read.
   mutating func add(
     _ journal: JournalSummary, in range: Range<Int64>
   ) throws(BatchError) -> Bool {
@@ -166,7 +169,7 @@ extension JournalFindings {
       switch line {
       case .head, .closed, .damaged: break
       case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
-      // A run of the group goes on with the next slice, and one of another begins again.
+      // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, _): self[offset].insert([.partlyStored, .unknownInGroup])
       case .record(let offset, let outcome, let line):
         self[offset].note(outcome, line, isHarmlessTwice: isHarmlessTwice)
@@ -186,7 +189,7 @@ extension JournalFindings.Finding {
     }
     switch BatchState(rawValue: outcome) {
     case .ok:
-      // Harmless runs are added before the others.
+      // Journals of harmless runs are added before the others.
       if contains(.accepted), !isHarmlessTwice || !contains(.acceptedInGroup) {
         insert(.acceptedAgain)
       }
@@ -201,7 +204,8 @@ extension JournalFindings.Finding {
     }
   }
 
-  /// If another run learns that the server accepted the file, it may have done so twice.
+  /// Notes that the outcome of a request is unknown. If another run then learns that the server accepted the file, the
+  /// server may have accepted it twice.
   fileprivate mutating func noteUnknown(isHarmlessTwice: Bool) {
     insert([.unknown, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
   }

@@ -1,6 +1,7 @@
-/// What journals say about the files of a part of a manifest: two bytes for every 16 bytes of it that they mention.
+/// What journals say about the files of a part of a manifest. The findings take two bytes for every 16 bytes of the
+/// manifest that the journals mention.
 ///
-/// Journals are added in groups: what those of one group accepted twice is stored once, or their runs knew of each other.
+/// Journals are added in groups. In a group, a file that was accepted twice is stored once, or the runs knew of each other.
 struct JournalFindings {
   /// What the journals say about one file.
   struct Finding: OptionSet {
@@ -8,11 +9,11 @@ struct JournalFindings {
 
     /// The server accepted the file.
     static let accepted = Finding(rawValue: 1)
-    /// It accepted the file once more, and that is not harmless.
+    /// The server accepted the file once more, and the repetition was not harmless.
     static let acceptedAgain = Finding(rawValue: 2)
-    /// The server may have accepted the file in another run than the one that says so.
+    /// The server may have accepted the file in one more run than the journals say.
     static let maybeDuplicate = Finding(rawValue: 4)
-    /// A request began, and how it ended is not known.
+    /// A request for the file began, and its outcome is not known.
     static let unknown = Finding(rawValue: 8)
     static let failed = Finding(rawValue: 16)
     /// The file was missing or could not be read.
@@ -21,25 +22,27 @@ struct JournalFindings {
     static let retryable = Finding(rawValue: 128)
     /// The server has some of the file, or something else in its place.
     static let partlyStored = Finding(rawValue: 256)
-    /// A run of the group that is being added accepted it.
+    /// The file was accepted in a run of the group that is being added.
     static let acceptedInGroup = Finding(rawValue: 512)
-    /// The server may have the file, or some of it, because of a run of the group that is being added, which is harmless in
+    /// The server may have the file, or some of it, from a run of the group that is being added. That is harmless within
     /// the group.
     static let unknownInGroup = Finding(rawValue: 1024)
-    /// It was accepted in a group whose journals may have lost what they said about it.
+    /// The file was accepted in a group whose journals may have lost lines about it.
     static let acceptedInLossyGroup = Finding(rawValue: 2048)
   }
 
   private typealias Pages = ManifestPages<UInt16>
 
   private var pages = Pages(of: 65536)
-  /// Where files may have been sent that no journal mentions any more: the ranges of each group that has some.
+  /// For each group whose journals may have lost lines: the ranges of the manifest in which files may have been sent
+  /// without a line about them.
   private var lost: [[Range<Int64>]] = []
 
-  /// Whether journals may have lost what they said about the file whose record begins at an offset.
+  /// Whether journals may have lost lines about the file whose record begins at an offset.
   func mayBeLost(_ offset: Int64) -> Bool { lossyGroups(at: offset) > 0 }
 
-  /// Whether a file that was accepted may also have been accepted in a group that has lost it.
+  /// Whether a file that was accepted may have been accepted again, in a group whose journals may have lost the line about
+  /// it.
   func mayBeAcceptedAgain(_ offset: Int64) -> Bool {
     lossyGroups(at: offset) > (self[offset].contains(.acceptedInLossyGroup) ? 1 : 0)
   }
@@ -54,9 +57,9 @@ struct JournalFindings {
     set { pages[Pages.number(of: offset)] = newValue.rawValue }
   }
 
-  /// All journals of a group are added.
+  /// Ends a group, after all its journals were added.
   ///
-  /// - Parameter lost: where they may have lost what they said.
+  /// - Parameter lost: the ranges of the manifest about which the group's journals may have lost lines.
   mutating func endGroup(lost: [Range<Int64>]) {
     if !lost.isEmpty { self.lost.append(lost) }
     pages.update { index, value in

@@ -1,7 +1,8 @@
 import FormStreamHTTP
 
-/// What only a report asks of a journal. Records are searched and not parsed: there may be ten million. In a JSON string
-/// each quotation mark has a backslash before it, so the texts that are searched for are never inside one.
+/// Reads what only a report needs from a journal. Records are searched and not parsed, because there may be ten million. In
+/// a JSON string, each quotation mark has a backslash before it, so the texts that are searched for are never inside a
+/// string.
 extension JournalReader {
   /// Whether a record says that the server may have accepted the file in an earlier run.
   static func isMaybeDuplicate(_ line: [UInt8]) -> Bool {

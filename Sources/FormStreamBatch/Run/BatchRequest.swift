@@ -1,12 +1,12 @@
 import FormStreamMultipart
 import FormStreamHTTP
 
-/// What one request brings: a file, several files, or a slice of a file.
+/// The contents of one request: a file, several files, or a slice of a file.
 struct BatchRequest {
-  /// One of the files, and what became of it so far.
+  /// A file of the request, and what became of the file so far.
   struct Member {
     var ending: FileOutcome
-    /// Nil until it is opened.
+    /// The opened file; nil until it is opened.
     var opened: OpenedBatchFile?
 
     var file: BatchFile { ending.file }
@@ -14,12 +14,12 @@ struct BatchRequest {
 
   /// The files, in the order in which the request has them.
   var members: [Member]
-  /// The slice of the only file that is sent; nil for complete files.
+  /// The slice that is sent, if the request has a slice of its only file; nil for complete files.
   var slice: FileSlice?
   /// Whether the journal has a line that says that a request for the files began.
   var isStarted = false
 
-  /// The number of bytes of files; at most that of the largest number.
+  /// The number of bytes that the files or the slice have, clamped to the largest number.
   var size: Int64 {
     slice?.length
       ?? members.reduce(0) { $0.addingClamped($1.file.size) }
@@ -35,8 +35,8 @@ struct BatchRequest {
   /// Removes all files, and returns what became of them.
   mutating func removeAll() -> [FileOutcome] { remove { _ in true } }
 
-  /// Notes the result of a request with these files. If one of several could not be read to its end, the request was not
-  /// completed: that file leaves the unit, and is returned, and the others go on without it.
+  /// Notes the result of a request with these files. If one of several files could not be read to its end, the request was
+  /// not completed. Then that file is removed and returned, and the other files can be sent without it.
   mutating func note(_ result: TransferResult, isIdempotent: Bool) -> [FileOutcome] {
     let isFaulty = members.count > 1 && !result.isOutOfDescriptors
     let faulty = isFaulty ? (result.error?.underlying as? MultipartError)?.file : nil
@@ -51,12 +51,13 @@ struct BatchRequest {
     return isOfMember ? remove { $0.file.path == faulty } : []
   }
 
-  /// Notes why there is no other request although the last one may be repeated.
+  /// Notes why no other request is made although the last one may be repeated.
   mutating func note(_ reason: Message) {
     for index in members.indices { members[index].ending.note(reason) }
   }
 
-  /// Compares what the server says with each file. It is said of a complete file, so not before the last slice.
+  /// Compares the server's statement with each file. The server states the digest or size of a complete file, so slices
+  /// before the last are not compared.
   mutating func verify(_ check: ResponseCheck?, against result: TransferResult) {
     guard let check, result.outcome == .ok, slice?.next == nil, let response = result.response
     else {
@@ -66,7 +67,8 @@ struct BatchRequest {
     for place in members.indices { members[place].ending.verify(check, statement, at: place) }
   }
 
-  /// Removes the files for which no request can be laid out, or all if that is because of none of them, and returns them.
+  /// Removes the files for which no request can be laid out, and returns what became of them. If no single file is at
+  /// fault, removes all files.
   mutating func removeFailing(_ plan: BatchSettings, _ error: any Error) -> [FileOutcome] {
     for index in members.indices where members.count > 1 {
       guard let opened = members[index].opened else { continue }
@@ -81,9 +83,9 @@ struct BatchRequest {
     return removeAll()
   }
 
-  /// Whether another request may follow one with that result.
+  /// Whether another request may follow a request with that result.
   ///
-  /// - Parameter isShrunk: whether some of its files have left.
+  /// - Parameter isShrunk: whether some of the files were removed.
   func mayBeRepeated(
     _ plan: BatchSettings, after result: TransferResult, isShrunk: Bool
   ) -> Bool {
@@ -91,7 +93,7 @@ struct BatchRequest {
     guard isShrunk else {
       return result.mayBeSentAgain || result.outcome == .failed && result.isOutOfDescriptors
     }
-    // With other files it is another request, and has another idempotency key.
+    // A request with other files is another request, and has another idempotency key.
     return plan.request.options.permitTwice(plan.request.method, getsKey: false)
       || members.allSatisfy { $0.ending.state == .retryable }
   }

@@ -3,7 +3,7 @@ import FormStreamHTTP
 
 /// How files become requests.
 extension BatchRun {
-  /// Sends the files of a pack: those that can be opened, in one request.
+  /// Sends the files of a pack that can be opened, in one request.
   func send(_ files: [BatchFile]) async {
     var unit = BatchRequest(
       members: files.map { file in
@@ -25,10 +25,10 @@ extension BatchRun {
     }
   }
 
-  /// Whether an earlier run may have sent the file with success, and sending it again does harm.
+  /// Whether an earlier run may have sent the file successfully, so that sending it again may store it twice.
   private func maybeDuplicate(_ file: BatchFile) -> Bool {
     if plan.request.method.isIdempotent { return false }
-    // The mark of a manifest is about requests with other idempotency keys.
+    // If the manifest marks the file, the earlier requests had other idempotency keys.
     if file.maybeDuplicate { return true }
     return switch journal?.earlier.status(of: file.offset) {
     case .doubtful: true
@@ -37,7 +37,7 @@ extension BatchRun {
     }
   }
 
-  /// Opens the files. Those that can't be sent are finished, and leave the unit.
+  /// Opens the files of the unit. Files that can't be sent are finished and removed from the unit.
   func open(_ unit: inout BatchRequest) async {
     for index in unit.members.indices {
       do throws(BatchError) {
@@ -52,8 +52,8 @@ extension BatchRun {
     finish(unit.remove { $0.opened == nil })
   }
 
-  /// Opens a file. If too many are open, it waits until none of the requests on their way can close one, and then tries
-  /// again as often as a request is sent.
+  /// Opens a file. If too many files are open, it tries again while requests on their way may still close some. After that,
+  /// it tries as often as a request may be tried.
   private func open(_ file: BatchFile) async throws(BatchError) -> OpenedBatchFile {
     var loop = RetryLoop(plan.retry)
     while true {
@@ -70,8 +70,8 @@ extension BatchRun {
     }
   }
 
-  /// The request for the files. Those that can't be sent in one are finished, and leave the unit. Returns nil if none is
-  /// left.
+  /// Makes the request for the unit's files. Files for which that fails are finished and removed from the unit. Returns nil
+  /// if no file is left.
   func layOut(_ unit: inout BatchRequest) -> TransferRequest? {
     while !unit.members.isEmpty {
       do {
@@ -92,7 +92,7 @@ extension BatchRun {
     let continued = progress?.next(
       of: size, in: identity.size, changed: identity.changedNanoseconds)
     unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)
-    // Otherwise slices are sent again, in other pieces or with other bytes.
+    // In this case, bytes that the server has accepted are sent again, in other slices or with other contents.
     if let progress, progress.hasOthers || continued == nil, !plan.request.method.isIdempotent {
       unit.members[0].ending.maybeDuplicate = true
     }
@@ -100,7 +100,7 @@ extension BatchRun {
       if unit.members.isEmpty { return }
     }
     guard unit.isStarted, let slice = unit.slice else { return }
-    // The run was stopped between two slices.
+    // The unit still has its file, so the run was stopped between two slices.
     finish(
       unit.removeAll().map { ending in
         var ending = ending

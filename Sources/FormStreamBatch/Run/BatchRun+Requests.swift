@@ -4,8 +4,8 @@ import FormStreamHTTP
 
 /// How requests are sent and repeated.
 extension BatchRun {
-  /// Sends the unit's request until it succeeds, or must not be repeated. Then the files are finished and leave the unit,
-  /// or, after a slice that was accepted, the next slice is the unit's. Returns false if the request was never begun.
+  /// Sends the unit's request until it succeeds, or must not be repeated. Then the files are finished and removed from the
+  /// unit. After an accepted slice, the unit gets the next slice instead. Returns false if the request was never begun.
   func deliver(_ unit: inout BatchRequest) async -> Bool {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
@@ -26,7 +26,7 @@ extension BatchRun {
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.verify(plan.check, against: result)
       let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
-      // The journal has what is known before another request begins.
+      // The journal must have the results before another request begins.
       finish(leaving)
       if wait == nil { conclude(&unit) }
       notePace(result, begun: begun)
@@ -35,7 +35,7 @@ extension BatchRun {
       pace.leave()
       guard let wait else { return true }
       if !leaving.isEmpty {
-        // Others may have changed, too.
+        // Other files may have changed, too, so all of them are opened again.
         await open(&unit)
         request = layOut(&unit)
       } else if !result.isOfOverload {
@@ -48,7 +48,8 @@ extension BatchRun {
     return true
   }
 
-  /// How long the unit's next attempt waits; nil if there is none. After an overload, the pace says when it begins.
+  /// How long to wait before the unit's next attempt; nil if there is no next attempt. After an overload, ``RequestPace``
+  /// decides when the attempt begins.
   private func wait(
     after result: TransferResult, _ unit: inout BatchRequest, isShrunk: Bool, _ loop: RetryLoop
   ) -> Duration? {
@@ -61,14 +62,14 @@ extension BatchRun {
     }
   }
 
-  /// Finishes the files, or goes on to the next slice.
+  /// Finishes the files, or gives the unit the next slice of its file.
   private func conclude(_ unit: inout BatchRequest) {
     guard let next = unit.slice?.next, let member = unit.members.first,
       member.ending.state == .ok, let identity = member.opened?.identity
     else { return finish(unit.removeAll()) }
     let accepted = AcceptedSlices(bytes: next.offset, changed: identity.changedNanoseconds)
     do { try journal?.writer.note(accepted, of: member.file.offset) } catch {
-      // The next slice is not begun.
+      // The run ends, so the next slice is not begun.
       end(because: error)
     }
     unit.slice = next
@@ -107,7 +108,7 @@ extension BatchRun {
     }
   }
 
-  /// Waits before the next attempt, in short pieces. Returns false if there is to be none.
+  /// Waits before the next attempt, in short pieces. Returns false if the run was stopped, so that no attempt follows.
   func pause(_ wait: Duration) async -> Bool {
     let end = ContinuousClock.now + wait
     while !state.withLock(\.isStopped) {
@@ -118,7 +119,7 @@ extension BatchRun {
     return false
   }
 
-  /// Ends the run if nothing accepts connections: ten million files would fail one by one.
+  /// Ends the run if nothing accepts connections. Otherwise ten million files would fail one by one.
   private func noteReachability(_ result: TransferResult) {
     let isUnreachable = state.withLock { state in
       let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
@@ -129,7 +130,8 @@ extension BatchRun {
     if isUnreachable { stop() }
   }
 
-  /// Ends the run if the server or its proxy refused the credentials: it would refuse them with each file, or lock the user.
+  /// Ends the run if the server or the proxy refused the credentials. Otherwise it would refuse them for each file, or lock
+  /// the user out.
   private func noteRefusal(of request: TransferRequest) {
     let isByServer = session.hasSeenRefusal(ofCredentialsOf: request)
     let isByProxy = session.hasSeenRefusal(byProxyOf: request)
@@ -143,12 +145,12 @@ extension BatchRun {
 }
 
 extension TransferResult {
-  /// Whether the server has too much to do.
+  /// Whether the server said that it is overloaded.
   fileprivate var isOfOverload: Bool {
     status.map(RetryPolicy.refusalsBeforeWork.contains) ?? false
   }
 
-  /// When a server that has too much to do asks to come again; nil if it does not say it.
+  /// How long an overloaded server asks to wait; nil if the server does not say it.
   fileprivate var retryAfter: Duration? {
     isOfOverload ? response.flatMap { RetryAfter.duration($0.headers) } : nil
   }

@@ -3,17 +3,17 @@ package import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamHTTP
 
-/// Sends the files of a batch: lists them on one thread, opens and sniffs them ahead on a few others, and has as many
-/// requests on their way as the plan allows.
+/// Sends the files of a batch. One thread lists the files, a few other threads open them ahead and detect their types, and
+/// as many requests are on their way as the plan allows.
 ///
-/// Memory depends on the number of requests and on that of the files in each, not on that of all files.
+/// Memory depends on the number of requests and on the number of files in each request, not on the number of all files.
 package final class BatchRun: Sendable {
-  /// What a run has, besides its plan, if it can be resumed.
+  /// What a run needs besides its plan to be resumable.
   package struct Journal: Sendable {
     package let writer: JournalWriter
     /// What earlier runs did.
     package let earlier: JournalIndex
-    /// Whether files that may have been accepted are left out.
+    /// Whether files that the server may have accepted in an earlier run are left out.
     package let skipsDoubtful: Bool
 
     package init(
@@ -27,18 +27,18 @@ package final class BatchRun: Sendable {
 
   /// A request that is on its way.
   package struct InFlight: Sendable {
-    /// The path of its first file.
+    /// The path of the request's first file.
     package let path: LocalPath
-    /// How many bytes of files the request brings.
+    /// How many bytes of files the request has.
     package let size: Int64
-    /// How many bytes of the same file earlier requests have brought.
+    /// How many bytes of the same file were in earlier requests.
     package let sentBefore: Int64
     package let task: TransferTask<TransferResult>
   }
 
   struct State {
     var totals = BatchTotals()
-    /// The error that ends the run: of the listing, of the journal or of the caller's own output.
+    /// The error that ends the run. It comes from the listing, from the journal or from the caller's own output.
     var failure: (any Error)?
     var isStopped = false
     var isCutOff = false
@@ -47,7 +47,7 @@ package final class BatchRun: Sendable {
     var unreachable = 0
     var areCredentialsRefused = false
     var areProxyCredentialsRefused = false
-    /// The files that were listed and have not ended, by their indices, if the caller wants to know them.
+    /// The files that were listed and have no outcome yet, by their indices; empty if the caller does not want the rest.
     var unfinished: [Int: BatchFile] = [:]
   }
 
@@ -62,9 +62,9 @@ package final class BatchRun: Sendable {
 
   /// - Parameters:
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
-  ///   - rest: receives each listed file that does not end `ok`, as it may be sent again, on several threads; at the end
-  ///     of the run also those that were not begun. If it throws, the run ends.
-  /// - Throws: the error of a session that can't be made.
+  ///   - rest: receives each listed file that does not end as `ok`, so that it can be sent again. It is called on several
+  ///     threads. At the end of the run, it also receives the files that were not begun. If it throws, the run ends.
+  /// - Throws: an error if the session can't be made.
   package init(
     _ plan: BatchSettings, journal: Journal?,
     report: @escaping @Sendable (FileResult) throws -> Void,
@@ -79,7 +79,7 @@ package final class BatchRun: Sendable {
     queue = FileQueue(capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency)
   }
 
-  /// Takes no more files. Requests that are on their way go on.
+  /// Stops taking files. Requests that are on their way go on.
   package func stop() {
     state.withLock { $0.isStopped = true }
     queue.end(dropping: true)
@@ -102,28 +102,28 @@ package final class BatchRun: Sendable {
   }
   /// Whether requests are held back because the server is overloaded.
   package var isSlowed: Bool { pace.isSlowed }
-  /// Whether no more files are begun.
+  /// Whether the run was stopped, so that no more files are begun.
   package var isStopped: Bool { state.withLock(\.isStopped) }
   /// Whether the run ended because nothing accepts connections.
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
   /// Whether the run ended because a server refused the credentials.
   package var areCredentialsRefused: Bool { state.withLock(\.areCredentialsRefused) }
-  /// Whether the run ended because a proxy refused its user and password, or demanded some.
+  /// Whether the run ended because a proxy refused the user and password for it, or demanded some.
   package var areProxyCredentialsRefused: Bool { state.withLock(\.areProxyCredentialsRefused) }
 
   var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
 
-  /// Sends the files that `next` returns until it returns nil. It is called on a thread of its own, and may block.
+  /// Sends the files that `next` returns, until `next` returns nil. `next` is called on a thread of its own, and may block.
   ///
-  /// - Throws: the error of `next`, of the journal or of the report, after the requests that were on their way have ended.
+  /// - Throws: an error of `next`, of the journal or of the report, after the requests that were on their way have ended.
   package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals {
-    // Timers have descriptors. If none were left when tasks first wait for a time, that would end the process.
+    // Timers need descriptors. If none were left when a task waits for the first time, the process would end.
     try? await Task.sleep(for: .nanoseconds(1))
     let ahead = min(max(processorCount, 2), 8)
     guard let threads = BlockingExecutor(threads: ahead, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
-    // More packs than one would take too much memory.
+    // If a request has several files, more than one pack ahead would take too much memory.
     let taskCount = plan.concurrency + (plan.packing.isShared ? 1 : ahead)
     await withDiscardingTaskGroup { group in
       for _ in 0..<taskCount {
@@ -151,7 +151,7 @@ package final class BatchRun: Sendable {
       while let file = try next() {
         let isDone = isAlreadyDone(file)
         let isStopped = state.withLock { state in
-          // From here on, a file that is listed is also ended, or passed on.
+          // From here on, each listed file gets an outcome or is passed on.
           guard !state.isStopped else { return true }
           state.totals.noteListed(file.size)
           if isDone {
@@ -169,14 +169,15 @@ package final class BatchRun: Sendable {
       state.withLock { $0.totals.isListed = true }
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
-      // The files before the error are sent, but not as if they were all.
+      // The files listed before the error are sent, except if one request was to have all files: some files must not pass
+      // for all.
       if plan.packing == .together { return queue.end(dropping: true) }
     }
     let last = packer.takePack()
     if last.isEmpty || queue.add(last) { queue.end(dropping: false) }
   }
 
-  /// Ends the run because of an error that is not one of a file.
+  /// Ends the run because of an error that is not about a single file.
   func end(because error: any Error) {
     state.withLock { $0.failure = $0.failure ?? error }
     stop()
@@ -188,7 +189,7 @@ package final class BatchRun: Sendable {
 
   // MARK: The rest
 
-  /// Passes on the files that were listed and not begun.
+  /// Passes on the files that were listed but not begun.
   private func passOnUnfinished() {
     let files = state.withLock { $0.unfinished.values.sorted { $0.index < $1.index } }
     for file in files { endIfThrowing { try passOn(file, nil) } }
@@ -198,7 +199,7 @@ package final class BatchRun: Sendable {
   ///
   /// - Parameter ending: nil if the file was not begun.
   private func passOn(_ file: BatchFile, _ ending: FileOutcome?) throws {
-    // Another manifest has other idempotency keys, so it does not matter here whether there were any.
+    // The manifest of the rest has other idempotency keys. So it does not matter here whether the requests had keys.
     let isDoubtful =
       ending?.mayBeStored ?? false
       || journal.map { journal in
@@ -216,8 +217,8 @@ package final class BatchRun: Sendable {
     journal?.earlier.status(of: file.offset) == .accepted
   }
 
-  /// Writes the results of files to the journal, then to the caller, and counts them. Those of one request are one write,
-  /// so that a run that goes on makes the same requests.
+  /// Writes the results of files to the journal, passes them to the caller, and counts them. The results of one request are
+  /// written at once, so that a resumed run makes the same requests.
   func finish(_ endings: [FileOutcome]) {
     if endings.isEmpty { return }
     let results = endings.map { ending in
@@ -227,7 +228,7 @@ package final class BatchRun: Sendable {
       return result
     }
     endIfThrowing { try journal?.writer.append(results) }
-    // The caller learns it even if the journal's disk is full.
+    // The caller gets the results even if the journal's disk is full.
     endIfThrowing { for result in results { try report(result) } }
     for ending in endings where ending.state != .ok {
       endIfThrowing { try passOn(ending.file, ending) }
@@ -246,7 +247,7 @@ extension BatchTotals {
     note(
       ending.state, size: ending.file.size, sent: ending.sentBytes,
       isUnreadable: ending.isUnreadable)
-    // Those that are proven accepted have no ending.
+    // Files that are proven accepted have no outcome here, so a skipped file is in doubt.
     if ending.state == .skipped { skippedInDoubt += 1 }
     guard let error = result.error else { return }
     let status = result.status.map { " \($0)" } ?? ""

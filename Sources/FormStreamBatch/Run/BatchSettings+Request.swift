@@ -4,9 +4,9 @@ import FormStreamMultipart
 import FormStreamHTTP
 
 extension BatchSettings {
-  /// The request that brings files or a slice. Its body is laid out here, so that the files are measured once.
+  /// The request for files or for a slice. Its body is laid out here, so that the files are measured only once.
   ///
-  /// - Throws: a `BatchError` or `MultipartError` that says why there is none.
+  /// - Throws: a `BatchError` or `MultipartError` that says why the request can't be made.
   func request(
     for files: [OpenedBatchFile], _ slice: FileSlice? = nil
   ) throws -> TransferRequest {
@@ -27,8 +27,8 @@ extension BatchSettings {
     return request
   }
 
-  /// The key is that of the manifest, of each file and, for a slice, of all that its bytes depend on: a slice of a file
-  /// that was changed since is another request.
+  /// The idempotency key is made from the manifest's id and from each file. The key of a slice is also made from all that
+  /// its bytes depend on: a slice of a file that was changed meanwhile is another request.
   private func keyText(for files: [OpenedBatchFile], _ slice: FileSlice?) throws -> String {
     var name = id
     for opened in files {
@@ -45,7 +45,7 @@ extension BatchSettings {
     var form = form
     if !isBoundaryGiven { form.boundary = .random() }
     if let file = files.first {
-      // The values of one file are used only if there is no other.
+      // These templates are used only if the request has a single file, so the first file is the one.
       for (index, template) in fieldTemplates {
         let value = template.expanded(for: file, slice: slice)
         form.parts[index].body =

@@ -8,7 +8,7 @@ package struct BatchSettings: Sendable {
   /// The request without its body.
   package var request: TransferRequest
   package var session: TransferSession.Configuration
-  /// The form without the file, which comes last. Its boundary is used if it was given.
+  /// The form without the file. The file's part comes last. The form's boundary is used if ``isBoundaryGiven`` is true.
   package var form: Form
   package var isBoundaryGiven = false
   /// The name of the file's field.
@@ -16,32 +16,32 @@ package struct BatchSettings: Sendable {
   package var sniffer: MediaTypeSniffer
   /// Whether files are searched for the boundary.
   package var verifiesBoundary = false
-  /// How many files a request brings.
+  /// How many files a request has.
   package var packing = Packing.single
-  /// How many bytes of a file a request brings; nil for all.
+  /// The size of slices, if each request has one slice of a file; nil if each file is sent in one piece.
   package var sliceSize: Int64?
   /// How many requests are sent at the same time.
   package var concurrency = 4
-  /// How many requests begin in a second; any number if nil.
+  /// How many requests may begin in a second; nil for no limit.
   package var requestRate: Double?
   package var retry = RetryPolicy(attempts: 3)
   /// Whether each file's digest is computed before it is sent.
   package var computesDigest = false
-  /// The values of parts of the form, by their indices.
+  /// The values of some parts of the form, by the indices of the parts.
   package var fieldTemplates: [Int: FileTemplate] = [:]
-  /// The file names; those of the paths if nil.
+  /// The file names in the form; nil for the last component of each path.
   package var filename: FileTemplate?
-  /// If the files are sent as they are, without a form: their URLs.
+  /// The URLs of the files, if the files are sent without a form; nil if they are sent in forms.
   package var urls: URLTemplate?
-  /// Compares what the server says with the file.
+  /// Compares the server's statement about a file with the file.
   package var check: ResponseCheck?
-  /// The id of the manifest, or of the run if there is none.
+  /// The id of the manifest, or of the run if there is no manifest.
   package var id = UUIDText.random()
-  /// Whether there is a manifest of that id.
+  /// Whether ``id`` is the id of a manifest.
   package var hasManifest = false
-  /// The names of settings in the records' messages. By default they are those of the library.
+  /// The names of settings in the messages of records. By default, they are the library's names.
   package var settingName: @Sendable (any MessageSetting) -> String = { $0.description }
-  /// Whether each request has an idempotency key: the same for the same files of a manifest, in each run.
+  /// Whether each request has an idempotency key. The same files of a manifest have the same key in each run.
   package var sendsIdempotencyKeys = false
 
   package init(
@@ -54,8 +54,8 @@ package struct BatchSettings: Sendable {
     self.sniffer = sniffer
   }
 
-  /// Whether a file that is sent again by another run is stored once. With several files in a request, that may have
-  /// other ones, and so another key. A redirect to another origin leaves the key out.
+  /// Whether a file that another run sends again is stored once. Requests with several files don't count: the other run may
+  /// combine the files differently, and then the keys differ. A redirect to another origin drops the key.
   package var isHarmlessInLaterRuns: Bool {
     request.method.isIdempotent
       || sendsIdempotencyKeys && !packing.isShared && !request.options.redirects.allowsOtherOrigins

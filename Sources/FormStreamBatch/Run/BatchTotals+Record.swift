@@ -1,7 +1,7 @@
 package import FormStreamJSON
 
 extension BatchTotals {
-  /// The record of a run's end: `formstream.summary/1`.
+  /// The record at the end of a run: `formstream.summary/1`.
   ///
   /// - Parameters:
   ///   - manifest: the id of the manifest; nil if there is none.

@@ -1,11 +1,11 @@
-/// How many files of a run ended in which state, and the errors that were the commonest.
+/// How many files of a run ended in which state, and which errors were the commonest.
 package struct BatchTotals: Sendable {
   /// An error that several files had.
   package struct CommonError: Sendable {
-    /// The code, with the status if that is what tells errors apart.
+    /// The code of the error; the HTTP status is added if the server refused the request.
     package let name: String
     package fileprivate(set) var count = 0
-    /// The sentence about the first file that had it.
+    /// The message about the first file that had the error.
     package let example: String
   }
 
@@ -16,31 +16,31 @@ package struct BatchTotals: Sendable {
   /// How many bytes the listed files have.
   package var listedBytes: Int64 = 0
   package private(set) var states: [BatchState: Int] = [:]
-  /// How many bytes the files have that were accepted.
+  /// How many bytes the accepted files have.
   package private(set) var acceptedBytes: Int64 = 0
-  /// How many bytes the files have that were not sent because of an earlier run.
+  /// How many bytes the files have that were skipped because of an earlier run.
   package private(set) var skippedBytes: Int64 = 0
   /// How many bytes the files have that ended in any other way.
   package private(set) var unacceptedBytes: Int64 = 0
-  /// How many of these were sent.
+  /// How many of the ``unacceptedBytes`` were sent.
   package private(set) var unacceptedSentBytes: Int64 = 0
   /// How many of the failed files are missing or can't be read.
   package private(set) var unreadable = 0
-  /// How many of the skipped files are not proven accepted: an earlier run may have sent them.
+  /// How many of the skipped files are not proven accepted. An earlier run may have sent them.
   package internal(set) var skippedInDoubt = 0
   private var errors: [String: CommonError] = [:]
 
-  /// More kinds of errors than this are not told apart.
+  /// How many kinds of errors are told apart at most.
   private static let maximumErrors = 1000
 
   package init() {}
 
   package subscript(state: BatchState) -> Int { states[state] ?? 0 }
 
-  /// How many files have a state. The others were not begun.
+  /// How many files have a state. The other files have no outcome yet.
   package var finished: Int { states.values.reduce(0, +) }
 
-  /// The commonest errors first.
+  /// The commonest errors, beginning with the most frequent.
   package func commonestErrors(_ count: Int) -> [CommonError] {
     Array(errors.values.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(count))
   }

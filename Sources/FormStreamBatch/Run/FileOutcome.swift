@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
-/// What became of a file so far, over all its requests.
+/// What became of a file so far, in all its requests.
 struct FileOutcome {
   let file: BatchFile
   var maybeDuplicate: Bool
@@ -17,13 +17,13 @@ struct FileOutcome {
   private var url: String?
   private var attempts = 0
   private var duration = Duration.zero
-  /// Whether one of the requests may have been carried out, and no later one settled it.
+  /// Whether one of the requests may have been carried out, and no later request settled the doubt.
   private var isInDoubt = false
-  /// The idempotency key of the requests in doubt; nil if they had none, or several.
+  /// The idempotency key of the requests in doubt; nil if these requests had none, or different ones.
   private var doubtfulKey: IdempotencyKey?
   /// Whether the server may have the file, or some of it.
   private(set) var mayBeStored = false
-  /// How many files the last request brought.
+  /// How many files the last request had.
   private var sharers = 1
 
   init(_ file: BatchFile, maybeDuplicate: Bool) {
@@ -44,7 +44,7 @@ struct FileOutcome {
     (type, digest) = (opened.type, opened.digest)
   }
 
-  /// The file can't be sent.
+  /// Notes that the file can't be sent.
   mutating func fail(_ error: BatchError) {
     state =
       switch error.code {
@@ -57,7 +57,7 @@ struct FileOutcome {
     self.error = FileFailure(error)
   }
 
-  /// The request can't be made for the file.
+  /// Notes that no request can be made for the file.
   mutating func fail(anyOf error: any Error) {
     state = .failed
     switch error {
@@ -76,13 +76,13 @@ struct FileOutcome {
     self.url = url.description
   }
 
-  /// Adds to the error why there is no other request.
+  /// Adds to the error the reason why no other request is made.
   mutating func note(_ reason: Message) {
     error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
 
-  /// Compares what the server says with the file. If it is something else, the file is not accepted, and what the
-  /// server has is not known.
+  /// Compares the server's statement with the file. If they differ, the file is not accepted, and it is not known what the
+  /// server has.
   ///
   /// - Parameter place: the file's place in the request.
   mutating func verify(
@@ -97,29 +97,31 @@ struct FileOutcome {
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
 
-  /// Another file that belongs to the form can have changed. The next request takes it as it is then.
+  /// The state after a change. If another file of the form changed, this file can be retried: the next request takes the
+  /// other file as it is then.
   private func ofChange(of changed: LocalPath?) -> BatchState {
     changed.map { $0 == file.path } ?? true ? .sourceChanged : .retryable
   }
 
-  /// Notes that a request may have been carried out, and not been known to be.
+  /// Notes that a request may have been carried out, but its outcome is not known.
   private mutating func noteDoubt(about key: IdempotencyKey?) {
     doubtfulKey = isInDoubt && key != doubtfulKey ? nil : key
     (isInDoubt, mayBeStored) = (true, true)
   }
 
-  /// Notes that a request was carried out. A server that knows its key from the one in doubt has stored it once.
+  /// Notes that a request was carried out. If an earlier request is in doubt and had the same idempotency key, the server
+  /// has stored the file once.
   private mutating func noteSuccess(of key: IdempotencyKey?, isIdempotent: Bool) {
     if isInDoubt, !isIdempotent, key == nil || key != doubtfulKey { maybeDuplicate = true }
-    // What follows is another slice.
+    // If another request follows, it has another slice.
     (isInDoubt, mayBeStored) = (false, true)
   }
 
   /// Notes the result of a request.
   ///
   /// - Parameters:
-  ///   - sharers: how many files it brought.
-  ///   - isIdempotent: whether it does the same when it is carried out twice.
+  ///   - sharers: how many files the request had.
+  ///   - isIdempotent: whether the request has the same effect if it is carried out twice.
   mutating func note(_ result: TransferResult, sharedBy sharers: Int, isIdempotent: Bool) {
     last = result
     self.sharers = sharers
@@ -142,7 +144,7 @@ struct FileOutcome {
         FileFailure(code: BatchError.Code.tooManyOpenFiles.rawValue, message: $0.message)
       }
     case .failed: state = isInDoubt ? .unknown : .failed
-    // A cancelled request was not carried out.
+    // A request with the outcome `cancelled` was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
     }
     let isLocal =
@@ -151,7 +153,7 @@ struct FileOutcome {
     isUnreadable = state == .failed && isLocal
   }
 
-  /// The last request was not completed because of another of its files, so it was not carried out.
+  /// Notes that the last request was not completed because of another of its files, so it was not carried out.
   mutating func noteCutShort(by other: LocalPath) {
     state = isInDoubt ? .unknown : .retryable
     isUnreadable = false
@@ -162,7 +164,7 @@ struct FileOutcome {
     )
   }
 
-  /// The run was stopped before the next slice.
+  /// Notes that the run was stopped before the next slice.
   mutating func noteStop(before slice: FileSlice) {
     state = .retryable
     error = FileFailure(
@@ -172,8 +174,8 @@ struct FileOutcome {
     )
   }
 
-  /// How many of the file's bytes the last request has brought, or more: the rest of its body is counted as if it came
-  /// before the file.
+  /// At least how many of the file's bytes were sent in the last request. The rest of the body is counted as if all of it
+  /// came before the file.
   var sentBytes: Int64 {
     guard let last else { return 0 }
     let rest = max(0, (last.contentLength ?? 0) - file.size)
@@ -181,7 +183,8 @@ struct FileOutcome {
   }
 
   func result(manifest: String?, url: String) -> FileResult {
-    // What all files of a request have in their results is cut, so that it doesn't grow with their number.
+    // All files of a request repeat its response in their results. So the response is cut: the results together must not
+    // grow with the square of the number of files.
     let responseLimit = max(256, FileResult.Response.limit / max(1, sharers / 16))
     return FileResult(
       file: file, manifest: manifest, type: type, sha256: digest, url: self.url ?? url,

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The packs of files, one for each request, between the thread that lists them and the tasks that send them. It has room
-/// for a few, so that a listing of any length takes no memory.
+/// The queue between the thread that lists files and the tasks that send them. It holds packs of files, one for each
+/// request. It has room for a few packs, so that memory does not grow with the length of the listing.
 final class FileQueue: Sendable {
   private struct State {
     var packs: [[BatchFile]] = []
@@ -16,7 +16,7 @@ final class FileQueue: Sendable {
     self.capacity = capacity
   }
 
-  /// Adds a pack, and waits for room. Returns false if no more are taken.
+  /// Adds a pack, after waiting for room. Returns false if the queue takes no more packs.
   func add(_ pack: [BatchFile]) -> Bool {
     let (isAdded, waiting) = state.waitUntil({ $0.packs.count < capacity || $0.isAtEnd }) {
       state -> (Bool, CheckedContinuation<[BatchFile]?, Never>?) in
@@ -31,7 +31,7 @@ final class FileQueue: Sendable {
 
   /// Ends the queue.
   ///
-  /// - Parameter drops: whether the packs in it are not taken any more.
+  /// - Parameter drops: whether the packs that are still in the queue are dropped.
   func end(dropping drops: Bool) {
     let waiting = state.withLock { state in
       state.isAtEnd = true
@@ -42,7 +42,7 @@ final class FileQueue: Sendable {
     for continuation in waiting { continuation.resume(returning: nil) }
   }
 
-  /// Takes the next pack, and waits for it; nil at the end.
+  /// Waits for the next pack, and takes it; nil at the end.
   func next() async -> [BatchFile]? {
     await withCheckedContinuation { continuation in
       let (pack, isAtEnd) = state.withLock { state -> ([BatchFile]?, Bool) in

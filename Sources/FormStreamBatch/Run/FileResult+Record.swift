@@ -6,7 +6,7 @@ import FormStreamMultipart
 extension FileResult {
   static let schema = "formstream.record/1"
 
-  /// The record: `formstream.record/1`. Journals have the same lines.
+  /// The record: `formstream.record/1`. Journals contain the same records.
   package var record: JSONValue {
     let path = JSONValue.path(file.path)
     return [

@@ -23,11 +23,11 @@ package struct FileFailure: Hashable, Sendable {
   }
 }
 
-/// What became of a file that was one of many.
+/// What became of a file of a batch.
 package struct FileResult: Sendable {
-  /// The response to the request that brought the file, without its headers.
+  /// The response to the last request for the file, without its headers.
   struct Response: Hashable, Sendable {
-    /// The maximum number of bytes in a result.
+    /// The most bytes of the body that a result has.
     static let limit = 4096
 
     /// The beginning of the body.
@@ -55,6 +55,6 @@ package struct FileResult: Sendable {
   /// How long all requests for the file took.
   let duration: Duration
   let response: Response?
-  /// Why the file was not accepted; nil if it was.
+  /// Why the file was not accepted; nil if it was accepted.
   package var error: FileFailure?
 }

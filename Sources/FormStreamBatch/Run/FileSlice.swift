@@ -1,6 +1,6 @@
 /// A piece of a file that is sent in a request of its own.
 struct FileSlice: Hashable, Sendable {
-  /// The size of all slices but the last.
+  /// The size of all slices except the last.
   let size: Int64
   /// The size of the file.
   let total: Int64
@@ -14,7 +14,7 @@ struct FileSlice: Hashable, Sendable {
   }
 
   var length: Int64 { min(size, total - offset) }
-  /// Its place among the slices of the file, from 0.
+  /// The position of the slice among the slices of the file, from 0.
   var index: Int64 { offset / size }
   /// The number of slices.
   var count: Int64 { total == 0 ? 1 : (total - 1) / size + 1 }

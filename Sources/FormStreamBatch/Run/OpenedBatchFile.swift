@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file of a batch that was opened to be sent, and is the one that was listed.
+/// A file of a batch that was opened to be sent, and was found to be the file that was listed.
 struct OpenedBatchFile: Sendable {
   let file: BatchFile
   let identity: FileIdentity
@@ -13,7 +13,7 @@ struct OpenedBatchFile: Sendable {
 
   private enum Contents {
     case open(PinnedFile)
-    /// Of a request with several files: more than can be open at the same time.
+    /// The file is sent in a request with several files: they may be more than can be open at the same time.
     case closed(ClosedFile)
   }
 
@@ -25,8 +25,8 @@ struct OpenedBatchFile: Sendable {
 
   /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
   ///
-  /// - Parameter staysOpen: whether it stays open until it was sent.
-  /// - Throws: the reason why it can't be sent. No path is opened that leads out of the file's root.
+  /// - Parameter staysOpen: whether the file stays open until it was sent.
+  /// - Throws: the reason why the file can't be sent. A path that leads out of the file's root is never opened.
   init(
     _ file: BatchFile, sniffer: MediaTypeSniffer, computesDigest: Bool, staysOpen: Bool
   ) throws(BatchError) {
@@ -57,7 +57,7 @@ struct OpenedBatchFile: Sendable {
     if let listed = file.sha256, let digest, listed != digest {
       throw file.changed("its contents are not those of the manifest")
     }
-    // Type and digest must be those of the file that was listed.
+    // Type and digest must belong to the file that was listed, so the file must not have changed while it was read.
     let status = try? pinned.withDescriptor { number throws(SystemError) in
       try FileStatus(ofDescriptor: number)
     }
@@ -131,8 +131,8 @@ extension BatchFile {
   /// The path that is opened: below the root, if there is one.
   fileprivate var opened: LocalPath { root == nil ? path : relative }
 
-  /// Checks that this is the file that was listed: the same one if that is known, otherwise one of the same size and
-  /// time.
+  /// Checks that a file is the one that was listed. If the identity is known, it must be the same file. Otherwise, size and
+  /// time must be the same.
   fileprivate func check(_ found: FileIdentity) throws(BatchError) {
     if let identity {
       guard (identity.device, identity.inode) == (found.device, found.inode) else {

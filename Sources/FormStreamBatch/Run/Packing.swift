@@ -1,18 +1,18 @@
 import FormStreamMultipart
 
-/// How many files a request brings.
+/// How many files a request has.
 package enum Packing: Hashable, Sendable {
-  /// One.
+  /// One file.
   case single
-  /// As many as follow each other and are within both limits. A larger file is sent alone.
+  /// As many consecutive files as are within both limits. A file that is larger than the limit is sent alone.
   case upTo(files: Int, bytes: Int64)
-  /// All.
+  /// All files.
   case together
 
-  /// No request brings more files than this: each takes a few kilobytes of memory until the request has ended.
+  /// The most files in one request. Each file takes a few kilobytes of memory until the request has ended.
   package static let maximumFiles = 100_000
 
-  /// Whether a request may bring several files.
+  /// Whether a request may have several files.
   package var isShared: Bool {
     switch self {
     case .single: false
@@ -23,10 +23,11 @@ package enum Packing: Hashable, Sendable {
 }
 
 extension Packing {
-  /// Fails if a manifest has fields for a file, and requests bring several. The run would find it when it has sent the files
-  /// before that one.
+  /// Throws if a manifest has fields for a file, and requests have several files. Without this check, the run would find it
+  /// only after it has sent the files before that file.
   ///
-  /// - Throws: `notPackable`. If the manifest can't be read to its end, that is left to the run.
+  /// - Throws: `notPackable`. If the manifest can't be read to its end, the check ends without an error, and the run
+  ///   reports it.
   package func check(_ manifest: ManifestReader) throws(BatchError) {
     guard isShared else { return }
     while let file = try? manifest.next() { try check(file) }
@@ -49,13 +50,13 @@ struct FilePacker {
   /// The number of bytes that the files of the pack have.
   private var bytes: Int64 = 0
 
-  /// - Parameter maximumFiles: how many files are sent together at most; tests have fewer.
+  /// - Parameter maximumFiles: how many files are sent together at most; tests use fewer.
   init(_ packing: Packing, maximumFiles: Int = Packing.maximumFiles) {
     self.packing = packing
     self.maximumFiles = maximumFiles
   }
 
-  /// Adds a file. Returns a pack that no more files are added to; nil if there is none yet.
+  /// Adds a file. Returns a pack if one is complete, otherwise nil.
   ///
   /// - Throws: `notPackable`.
   mutating func add(_ file: BatchFile) throws(BatchError) -> [BatchFile]? {
@@ -82,7 +83,7 @@ struct FilePacker {
     }
   }
 
-  /// Returns the files that are not in a pack yet.
+  /// Returns the files that were added and not yet returned in a pack.
   mutating func takePack() -> [BatchFile] {
     defer { (pack, bytes) = ([], 0) }
     return pack

@@ -1,21 +1,22 @@
 import FormStreamPlatform
 package import FormStreamHTTP
 
-/// Decides when the next request may begin: how many there are at the same time, how many a second, and how long all
-/// wait when the server is overloaded.
+/// Decides when the next request may begin. It limits how many requests there are at the same time and how many begin in a
+/// second. It makes all requests wait if the server is overloaded.
 ///
-/// After a 429 or 503, half as many requests are allowed as before, down to one, and none begins before the server
-/// said, or before a wait that doubles each time. With each success a little more is allowed, up to what it was.
+/// After a 429 or 503, half as many requests are allowed as before, but at least one. No request begins before the time
+/// that the server asked for, or before a wait that doubles each time has passed. With each success a little more is
+/// allowed, up to the original number.
 package final class RequestPace: Sendable {
   private struct State {
     var active = 0
     /// How many requests are allowed at the same time.
     var allowed: Double
-    /// The tasks that wait, the next one at the end.
+    /// The tasks that wait. The one that is next stands at the end.
     var waiting: [CheckedContinuation<Bool, Never>] = []
-    /// No request begins before this.
+    /// No request begins before this moment.
     var notBefore = ContinuousClock.now
-    /// When the next request may begin, because of the requests a second.
+    /// When the next request may begin according to the limit of requests a second.
     var nextBegin = ContinuousClock.now
     var lastSlowing = ContinuousClock.now
     /// How many times in a row the server was overloaded.
@@ -38,8 +39,8 @@ package final class RequestPace: Sendable {
 
   /// - Parameters:
   ///   - maximum: how many requests there are at the same time.
-  ///   - rate: how many begin in a second; any number if nil.
-  ///   - policy: how long to wait if the server does not say it.
+  ///   - rate: how many requests may begin in a second; nil for no limit.
+  ///   - policy: says how long to wait if the server does not say it.
   package init(maximum: Int, rate: Double?, policy: RetryPolicy) {
     self.maximum = maximum
     interval = rate.map { .seconds(1 / $0) }
@@ -47,7 +48,7 @@ package final class RequestPace: Sendable {
     state = Guarded(State(allowed: Double(maximum)))
   }
 
-  /// Waits until a request may begin. Returns false if none may begin any more.
+  /// Waits until a request may begin. Returns false if the pace was stopped, so that no request may begin.
   package func enter() async -> Bool {
     let isEntered = await withCheckedContinuation { continuation in
       let isEntered = state.withLock { state -> Bool? in
@@ -64,7 +65,7 @@ package final class RequestPace: Sendable {
     guard isEntered else { return false }
     let turn = takeTurn()
     while let wait = remainingWait(until: turn) {
-      // In short pieces, so that a stop is noticed.
+      // Sleeps in short pieces, so that a stop is noticed.
       try? await Task.sleep(for: min(wait, .milliseconds(100)))
     }
     if state.withLock(\.isStopped) {
@@ -83,7 +84,8 @@ package final class RequestPace: Sendable {
     next?.resume(returning: true)
   }
 
-  /// Notes that the server is overloaded. Of the requests that were sent at the same time, only the first counts.
+  /// Notes that the server is overloaded. If several requests that were sent at the same time are refused, only the first
+  /// one slows the pace.
   package func noteOverload(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -95,14 +97,15 @@ package final class RequestPace: Sendable {
         let wait = Backoff.wait(before: state.slowings + 1, policy, using: &generator)
         state.notBefore = max(state.notBefore, now + wait)
       }
-      // A longer wait is not waited for: the file is not sent again. The others come after the wait from above.
+      // If the server asks for a longer wait, the file is not sent again. The other files then only wait for the time
+      // computed above.
       if let retryAfter, retryAfter <= policy.maximumRetryAfter {
         state.notBefore = max(state.notBefore, now + retryAfter.bounded)
       }
     }
   }
 
-  /// Notes a response of a server that is not overloaded.
+  /// Notes that the server responded and is not overloaded.
   package func noteSuccess() {
     let next = state.withLock { state in
       state.slowings = 0
@@ -112,7 +115,7 @@ package final class RequestPace: Sendable {
     next?.resume(returning: true)
   }
 
-  /// Lets no request begin from here on.
+  /// Stops the pace: no request begins from here on.
   package func stop() {
     let waiting = state.withLock { state in
       state.isStopped = true
@@ -122,15 +125,15 @@ package final class RequestPace: Sendable {
     for continuation in waiting { continuation.resume(returning: false) }
   }
 
-  /// How many requests are allowed at the same time now.
+  /// How many requests may run at the same time now.
   package var allowed: Int { state.withLock { Int($0.allowed) } }
-  /// How many requests there are.
+  /// How many requests are running.
   package var active: Int { state.withLock(\.active) }
 
   /// Whether requests are held back because the server is overloaded.
   package var isSlowed: Bool { state.withLock { $0.allowed < Double(maximum) } }
 
-  /// With a limit of requests a second: takes the next moment at which one may begin.
+  /// Takes the next moment at which a request may begin, if there is a limit of requests a second.
   private func takeTurn() -> ContinuousClock.Instant {
     guard let interval else { return .now }
     return state.withLock { state in

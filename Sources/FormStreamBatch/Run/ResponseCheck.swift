@@ -3,11 +3,11 @@ import FormStreamPlatform
 import FormStreamJSON
 import FormStreamHTTP
 
-/// Compares a value of the response, which is JSON, with the file's digest or size.
+/// Compares a value in a JSON response with the file's digest or size.
 package struct ResponseCheck: Sendable {
-  /// What a server says of the files of a request.
+  /// What the server states about the files of a request.
   struct Statement {
-    /// Nil if it is not JSON, or too long.
+    /// The response as JSON; nil if it is not JSON, or too long.
     fileprivate let value: JSONValue?
 
     init(_ response: TransferResponse) {
@@ -23,16 +23,16 @@ package struct ResponseCheck: Sendable {
   private let path: String
   /// The steps for a file at the first place.
   private let steps: [Step]
-  /// Whether the path has the file's place in it.
+  /// Whether the path contains the file's place, `{i}`.
   package let namesPlace: Bool
 
-  /// What stands for the file's place in the request, from 0.
+  /// The text in the path that stands for the file's place in the request, from 0.
   private static let place = "{i}"
 
-  /// How much of a response is kept for it.
+  /// How many bytes of a response are kept for the check.
   static func maximumResponse(files: Int) -> Int { 1024 * (1024 + files) }
 
-  /// Parses a path such as `a.b[0].sha256` or `files[{i}].sha256`; nil if it is none.
+  /// Parses a path such as `a.b[0].sha256` or `files[{i}].sha256`; nil if the text is not such a path.
   package init?(_ path: String) {
     guard let steps = Self.steps(path, at: 0) else { return nil }
     self.path = path
@@ -60,8 +60,8 @@ package struct ResponseCheck: Sendable {
     return steps
   }
 
-  /// Why the response does not confirm the file; nil if it does. A text is compared with the digest, a number with the
-  /// size.
+  /// Why the response does not confirm the file; nil if it does. If the value at the path is text, it is compared with the
+  /// digest. If it is a number, it is compared with the size.
   ///
   /// - Parameter place: the file's place in the request.
   func mismatch(

@@ -3,8 +3,8 @@ package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// Finds two files of a batch that would be sent to one URL, before anything is sent: by sorting the URLs, in bounded
-/// memory.
+/// Finds files of a batch that would be sent to the same URL, before anything is sent. For this the URLs are sorted, in
+/// bounded memory.
 package final class URLCheck {
   private let plan: BatchSettings
   private let template: URLTemplate
@@ -13,14 +13,14 @@ package final class URLCheck {
   private let hasIndices: Bool
   private let noteCompared: () -> Void
 
-  /// Returns nil if no two files can have one URL: then nothing needs to be checked.
+  /// Returns nil if no two files can have the same URL, so that nothing needs to be checked.
   ///
   /// - Parameters:
-  ///   - hasOneRoot: whether all files are below one directory, and the paths in URLs are those below it.
-  ///   - hasIndices: whether no two files have one index, as those of one listing. In each shard, and in each manifest of
+  ///   - hasOneRoot: whether all files are below one directory, and the paths in URLs are relative to that directory.
+  ///   - hasIndices: whether no two files have the same index, as in one listing. In each shard, and in each manifest of
   ///     the rest, the indices begin with 0.
-  ///   - directory: where URLs are kept that don't fit into memory.
-  ///   - noteCompared: is called for each file.
+  ///   - directory: the directory for temporary files, which keep the URLs that don't fit into memory.
+  ///   - noteCompared: called for each file.
   package init?(
     _ plan: BatchSettings, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
     noteCompared: @escaping () -> Void
@@ -33,20 +33,21 @@ package final class URLCheck {
     sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
   }
 
-  /// Adds all files of a manifest, and throws if two of them have one URL.
+  /// Adds all files of a manifest, and throws if two of them have the same URL.
   ///
-  /// - Throws: `invalidTemplate`, with the names of both.
+  /// - Throws: `invalidTemplate`, with the names of both files.
   package func check(_ manifest: ManifestReader) throws(BatchError) {
     while let file = try manifest.next() {
-      // What is missing or unreadable here and now may be there for another run, or when it is to be sent.
+      // A file that is missing or unreadable here and now may be there for another run, or later when it is to be sent. So
+      // its URL is compared too.
       let isOut = file.problem.map { !ManifestReader.mayBeThere.contains($0.code) } ?? false
       if isOut { noteCompared() } else { try add(file) }
     }
     try finish()
   }
 
-  /// Adds all files of a listing, which can be read once, and throws if two of them have one URL. Returns the files: those that
-  /// can't be read now are not sent either if they can be read later, as their URLs were not compared.
+  /// Adds all files of a listing, which can be read only once, and throws if two of them have the same URL. Returns the
+  /// files. A file that can't be read now is not sent, even if it can be read later, because its URL was not compared.
   package func checked(_ listing: any BatchInput) throws(BatchError) -> any BatchInput {
     let files = try ListedFiles(of: listing, in: directory) {
       (file: inout BatchFile) throws(BatchError) in
@@ -76,22 +77,22 @@ package final class URLCheck {
     } else {
       (url, digest) = (try? template.url(for: file), nil)
     }
-    // Without a URL, it is not sent.
+    // A file without a URL is not sent.
     guard let url else { return }
     let line = Array((digest?.description ?? "").utf8) + [0] + file.path.bytes
     try sorter.add(line, key: Self.key(of: url.absoluteString))
   }
 
-  /// Returns nil if the file is not the one that was listed, or can't be read.
+  /// Opens a file; nil if it is not the file that was listed, or can't be read.
   private func open(_ file: BatchFile) throws(BatchError) -> OpenedBatchFile? {
     do throws(BatchError) { return try OpenedBatchFile(file, plan) } catch {
-      // It can be opened later, and then it would be sent to a URL that was not compared.
+      // Later, the file may be opened, and would be sent to a URL that was not compared.
       if error.code == .tooManyOpenFiles { throw error }
       return nil
     }
   }
 
-  /// Many servers take two slashes in a path for one.
+  /// The key by which URLs are compared. Many servers treat two slashes in a path as one.
   private static func key(of url: String) -> [UInt8] {
     var key: [UInt8] = []
     var isInQuery = false
@@ -112,8 +113,8 @@ package final class URLCheck {
     }
   }
 
-  /// One file may be in a manifest twice, with other fields; and files with the same contents may have one URL that is made
-  /// of their digest.
+  /// Throws if two files with the same URL are different. The same file may be in a manifest twice, with different fields.
+  /// Files with the same contents may have one URL that is made of their digest.
   private func compare(_ one: [UInt8], _ other: [UInt8], at key: [UInt8]) throws(BatchError) {
     let (first, second) = (Self.parts(of: one), Self.parts(of: other))
     let isSameContents = !first.digest.isEmpty && first.digest == second.digest

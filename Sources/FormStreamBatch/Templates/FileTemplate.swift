@@ -3,14 +3,14 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Text with values of the file in braces, such as `{stem}-{size}`; `{{` is a brace.
+/// Text with values of the file in braces, such as `{stem}-{size}`. `{{` stands for a brace.
 package struct FileTemplate: Sendable {
-  /// What a name in braces stands for.
+  /// The value that a name in braces stands for.
   package enum Value: String, CaseIterable, Sendable {
     /// The absolute path.
     case path
-    /// The path below the directory that was named, or after its own name if several paths were named; or the path as it
-    /// was given.
+    /// The path below the directory that was named. If several paths were named, the directory's own name comes before it.
+    /// A file that was named directly has its path as it was given.
     case relative
     /// The last component of the path.
     case name
@@ -37,11 +37,11 @@ package struct FileTemplate: Sendable {
     /// How many bytes all slices have: the size of the file.
     case total
 
-    /// What is known of each file.
+    /// The values that each file has.
     package static let ofFile: [Value] = [
       .path, .relative, .name, .stem, .extension, .size, .type, .sha256, .index,
     ]
-    /// What is known of a slice, besides.
+    /// The values that a slice has, besides those of its file.
     package static let ofSlice: [Value] = [.slice, .slices, .offset, .total]
   }
 
@@ -51,7 +51,8 @@ package struct FileTemplate: Sendable {
   }
 
   let pieces: [Piece]
-  /// What the paths of files are relative to that are not absolute. The root of the system if no path is needed.
+  /// The directory that relative paths of files are relative to. It is the root of the system if the template has no
+  /// `{path}`.
   private let directory: LocalPath
 
   /// A template without values.
@@ -61,8 +62,9 @@ package struct FileTemplate: Sendable {
 
   /// Parses a template.
   ///
-  /// - Parameter known: the values that may stand in it.
-  /// - Throws: `invalidTemplate`; `inputMissing` or `inputUnreadable` if the current directory is needed and has no path.
+  /// - Parameter known: the values that may stand in the template.
+  /// - Throws: `invalidTemplate`; `inputMissing` or `inputUnreadable` if the current directory is needed and its path can't
+  ///   be found.
   package init(_ bytes: [UInt8], of known: [Value] = Value.ofFile) throws(BatchError) {
     var pieces: [Piece] = []
     var text: [UInt8] = []
@@ -101,24 +103,24 @@ package struct FileTemplate: Sendable {
       "\(what): use \(known.isEmpty ? "" : remedies + ", or "){{ for a brace.")
   }
 
-  /// Whether there is a value in it.
+  /// Whether the template has no values.
   package var isConstant: Bool {
     pieces.allSatisfy { if case .text = $0 { true } else { false } }
   }
 
-  /// The values in it.
+  /// The values in the template.
   var values: [Value] {
     pieces.compactMap { if case .value(let value) = $0 { value } else { nil } }
   }
 
-  /// Whether the digest is needed.
+  /// Whether the template needs the file's digest.
   package var needsDigest: Bool { values.contains(.sha256) }
 
   /// The text for a file.
   ///
   /// - Parameters:
   ///   - place: the file's place in the request.
-  ///   - slice: the slice of it that is sent; nil for all of it.
+  ///   - slice: the slice of the file that is sent; nil for the complete file.
   ///   - write: appends a value. By default it is appended as it is.
   func expanded(
     for file: OpenedBatchFile, at place: Int = 0, slice: FileSlice? = nil,
@@ -127,7 +129,7 @@ package struct FileTemplate: Sendable {
     expanded(writing: write) { file.bytes(of: $0, at: place, slice, in: directory) }
   }
 
-  /// The text for a file that is not open. Its type and its digest are not known.
+  /// The text for a file that is not open. The values `{type}` and `{sha256}` are then empty.
   func expanded(
     for file: BatchFile, writing write: (Value, [UInt8], inout [UInt8]) -> Void
   ) -> [UInt8] {
@@ -185,8 +187,8 @@ extension BatchFile {
 }
 
 extension LocalPath {
-  /// The bytes of an absolute path without components that are empty or a dot: two paths that differ only in these are
-  /// always those of one file.
+  /// The bytes of an absolute path without components that are empty or a dot. Two paths that differ only in such
+  /// components always name the same file.
   fileprivate var withoutEmptyComponents: [UInt8] {
     let slash = UInt8(ascii: "/")
     let components = bytes.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }

@@ -3,7 +3,8 @@ import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamHTTP
 
-/// The URL of each file of a batch that is sent by PUT: values are percent-encoded, and stay in the path or the query.
+/// The URL of each file of a batch that is sent by PUT. Values of the file are percent-encoded, and can't leave the path or
+/// the query.
 package struct URLTemplate: Sendable {
   private let template: FileTemplate
   private let query: [URLEncodedField]
@@ -11,14 +12,14 @@ package struct URLTemplate: Sendable {
   /// The URL up to the directory of the first value, for messages.
   package let base: HTTPURL
 
-  /// Whether the digest is needed.
+  /// Whether the template needs the file's digest.
   package var needsDigest: Bool { template.needsDigest }
 
-  /// Parses a template. One that ends in a slash gets `{relative}` at its end.
+  /// Parses a template. If it ends in a slash, `{relative}` is added.
   ///
   /// - Parameters:
   ///   - query: what is added to the query of each URL.
-  ///   - isSecret: whether only the origin is shown.
+  ///   - isSecret: whether only the origin of the URLs is shown.
   /// - Throws: `invalidTemplate`.
   package init(
     _ text: String, query: [URLEncodedField], isSecret: Bool
@@ -59,7 +60,7 @@ package struct URLTemplate: Sendable {
 
   /// The URL for a file.
   ///
-  /// - Throws: `invalidTemplate` if the path would have the component `.` or `..`, which servers take for another
+  /// - Throws: `invalidTemplate` if the path would have the component `.` or `..`, which servers resolve to another
   ///   directory.
   func url(for file: OpenedBatchFile) throws(BatchError) -> HTTPURL {
     try url(template.expanded(for: file, writing: Self.write), of: file.file)
@@ -75,7 +76,7 @@ package struct URLTemplate: Sendable {
   ) {
     let slash = UInt8(ascii: "/")
     let keepsSlashes = value.hasSlashes && !result.contains(UInt8(ascii: "?"))
-    // Many servers take two slashes for one, so the first slash of an absolute path adds none.
+    // Many servers treat two slashes as one, so the first slash of an absolute path is left out after a slash.
     let bytes = keepsSlashes && result.last == slash ? Array(bytes.drop { $0 == slash }) : bytes
     let segments =
       keepsSlashes
@@ -108,14 +109,14 @@ package struct URLTemplate: Sendable {
 }
 
 extension FileTemplate.Value {
-  /// Whether there may be slashes in it that stay slashes in the path of a URL.
+  /// Whether the value may have slashes that stay slashes in the path of a URL.
   fileprivate var hasSlashes: Bool { self == .path || self == .relative }
 }
 
 // MARK: URLs of their own
 
 extension URLTemplate {
-  /// Whether the index is in it.
+  /// Whether the template has `{index}`.
   var hasIndex: Bool { template.values.contains(.index) }
 
   /// Whether a file must be read to know its URL.
@@ -126,8 +127,8 @@ extension URLTemplate {
     isSecret ? nil : (try? HTTPURL(url))?.description
   }
 
-  /// The pieces that say where a file goes. What is the same in each URL's query is left out: a signature in it may be a new
-  /// one in each run.
+  /// The pieces that decide where a file goes. A query that is the same for all files is left out, because it may have a
+  /// new signature in each run.
   private var placingPieces: [FileTemplate.Piece] {
     let mark = UInt8(ascii: "?")
     var pieces = template.pieces
@@ -139,19 +140,19 @@ extension URLTemplate {
     return kept.isEmpty ? pieces : pieces + [.text(Array(kept))]
   }
 
-  /// What tells this template from others, for the files of a manifest. It does not say what the template is.
+  /// An identifier of this template, for the files of a manifest. It does not reveal the template.
   fileprivate func name(for manifest: String) throws(BatchError) -> String {
     try .naming("\(placingPieces)", for: manifest)
   }
 
-  /// Whether it is certain that no two files have the same URL, except if they have the same contents.
+  /// Whether two files certainly have different URLs, except if they have the same contents.
   ///
   /// - Parameters:
   ///   - hasOneRoot: whether no two files have the same path below the directory that was named.
   ///   - hasIndices: whether no two files have the same index.
   func isDistinct(hasOneRoot: Bool, hasIndices: Bool) -> Bool {
     let values = template.values
-    // It always has 64 digits, so after or before all other values it has its own place in the URL.
+    // A digest always has 64 digits. So if it comes before or after all other values, its place in the URL is certain.
     if values.first == .sha256 || values.last == .sha256 { return true }
     return (values.count == 1 || areSeparate)
       && values.contains { value in
@@ -164,7 +165,8 @@ extension URLTemplate {
       }
   }
 
-  /// Whether each value can be found in the URL again: there is a slash between any two, and at most one has slashes itself.
+  /// Whether each value can be found again in the URL: there is a slash between any two values, and at most one value has
+  /// slashes itself.
   private var areSeparate: Bool {
     var hasSlash = true
     var paths = 0
@@ -184,8 +186,8 @@ extension URLTemplate {
 }
 
 extension BatchSettings {
-  /// What tells the URLs from others, for the files of a manifest, and does not say what they are; nil if what is shown of
-  /// the URL does. Its query may have a new signature in each run.
+  /// An identifier of the URLs, for the files of a manifest, which does not reveal them. Nil if the shown URL identifies
+  /// them. The query does not count, because it may have a new signature in each run.
   package func urlName(for manifest: String) throws(BatchError) -> String? {
     if let urls { return try urls.name(for: manifest) }
     guard request.url.isSecret else { return nil }

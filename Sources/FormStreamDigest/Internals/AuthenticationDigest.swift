@@ -7,7 +7,8 @@ package enum AuthenticationDigest: String {
   /// FIPS 180-4 §6.7.
   case sha512256 = "SHA-512/256"
 
-  /// - Throws: `digestFailed` if the system's OpenSSL configuration has no provider of it: none of MD5 in FIPS mode.
+  /// - Throws: `digestFailed` if the system's OpenSSL configuration has no provider of the digest. In FIPS mode, MD5
+  ///   has no provider.
   ///
   /// C: `EVP_Digest`
   package func digest(of bytes: [UInt8]) throws(DigestError) -> [UInt8] {

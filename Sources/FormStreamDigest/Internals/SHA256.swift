@@ -1,4 +1,4 @@
-// The files of this folder are the only ones of this module that call libcrypto. The others never see `EVP` or a
+// The files of this folder are the only ones of this module that call libcrypto. The other files never see `EVP` or a
 // status code.
 
 package import FormStreamPlatform

@@ -3,20 +3,21 @@ import FormStreamPlatform
 
 /// Computes a SHA-256 on a thread of its own, while the thread that receives the bytes reads and stores them.
 ///
-/// The bytes are copied, which takes a small part of the time that hashing takes.
+/// The bytes are copied. Copying takes a small part of the time that hashing takes.
 final class BackgroundDigest {
-  /// The most bytes in one buffer. Waking the thread for each takes as long as hashing some ten kilobytes.
+  /// The most bytes in one buffer. Waking the thread for a buffer takes as long as hashing some ten kilobytes.
   private static let bufferSize = 512 * 1024
   private static let bufferCount = 3
-  /// With more threads, uploads would only take turns. So all buffers together take some megabytes at most.
+  /// The most threads of this kind. With more, uploads would only take turns on the processors. The limit also keeps all
+  /// buffers together at some megabytes.
   private static let maximumThreads = processorCount - 1
   private static let threads = Guarded(0)
 
   private let work: DigestWork
-  /// What is handed over next.
+  /// The bytes that are handed over to the thread next.
   private var buffer: [UInt8] = []
 
-  /// Continues a digest on a new thread; nil, with the digest unchanged, if there are threads enough already, or no
+  /// Continues a digest on a new thread; nil, with the digest unchanged, if the most threads are running already, or no
   /// thread can be started.
   init?(continuing digest: inout SHA256?) {
     let isAllowed = Self.threads.withLock { threads in
@@ -60,7 +61,7 @@ final class BackgroundDigest {
   }
 }
 
-/// What the two threads of a digest share.
+/// The state that the two threads of a digest share.
 private final class DigestWork: Sendable {
   private struct State {
     var free: [[UInt8]]
@@ -72,7 +73,7 @@ private final class DigestWork: Sendable {
   }
 
   private let state: Guarded<State>
-  /// After the start, only the new thread uses it.
+  /// After the new thread has started, only that thread uses the digest.
   nonisolated(unsafe) private var digest: SHA256?
 
   init(_ digest: consuming SHA256?, buffers: Int) {
@@ -87,8 +88,8 @@ private final class DigestWork: Sendable {
     state.waitUntil({ !$0.free.isEmpty || $0.result != nil }) { $0.free.popLast() } ?? []
   }
 
-  /// Takes the bytes of a buffer, in order; after a failure, drops them. Under the lock the buffer gets one owner again, so
-  /// that changing it later copies nothing.
+  /// Queues the bytes of a buffer, in order. After a failure, drops the bytes. Under the lock the buffer gets one owner
+  /// again, so that changing it later copies nothing.
   func add(_ buffer: inout [UInt8]) {
     state.withLock { state in
       if state.result == nil { state.filled.append(buffer) }

@@ -43,7 +43,7 @@ package final class CollectedPart {
 
   /// About how many bytes of memory the part takes until its record is sent: as objects, as JSON, and as a page.
   ///
-  /// Each text is here and in the record, and its JSON takes up to six bytes for one.
+  /// Each text is held here and in the record, and its JSON takes up to six bytes for each byte.
   var memory: Int {
     let headers = part.headers.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count + 64 }
     return 2048 + 8 * (headers + (part.name?.utf8.count ?? 0) + (value?.count ?? 0))

@@ -3,7 +3,7 @@ package import FormStreamMultipart
 
 /// Collects the parts of a body: keeps short text fields, passes all other bytes to an upload, and records each part.
 package final class PartCollector {
-  /// What is kept and computed.
+  /// The options for what is kept and computed.
   package struct Options {
     /// The most bytes kept of one text field.
     package var textField = 64 * 1024
@@ -13,7 +13,7 @@ package final class PartCollector {
     package var makesDigests = true
     /// Whether the record lists the parts' headers.
     package var keepsHeaders = true
-    /// Called after each part with about how many bytes of memory the part and its record take; throws if that is too
+    /// Called after each part with about how many bytes of memory the part and its record take; throws if the memory is too
     /// much.
     package var reserve: ((Int) throws -> Void)?
 
@@ -76,7 +76,7 @@ package final class PartCollector {
     try end { upload, parts in try upload.end(parts) }
   }
 
-  /// Ends the upload by a function that is given the upload and its parts.
+  /// Ends the upload by calling `body` with the upload and its parts.
   package func end<Result>(
     by body: (any Upload, [ReceivedPart]) throws -> Result
   ) rethrows -> Result {

@@ -1,14 +1,14 @@
 public import FormStreamMultipart
 
-/// What the client says about a part before its bytes: about a part of a form, a field of a URL-encoded body, or a
-/// body that is not a form and counts as one part.
+/// The client's description of a part, sent before the bytes of the part. The part is a part of a form, a field of a
+/// URL-encoded body, or a whole body that is not a form.
 ///
 /// Nothing here is checked. A file name may contain any text, such as `../` or control characters. Bytes that are not
 /// UTF-8 are replaced by U+FFFD.
 public struct PartDescription: Hashable, Sendable {
   /// The field's name; nil if the body is not a form.
   public var name: String?
-  /// The file name, which makes the part a file. For a PUT it is the decoded path.
+  /// The file name, which makes the part a file. For a PUT, the file name is the decoded path.
   public var filename: String?
   /// The media type as the client wrote it.
   public var contentType: String?

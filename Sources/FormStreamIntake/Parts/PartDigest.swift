@@ -1,9 +1,10 @@
 package import FormStreamPlatform
 package import FormStreamDigest
 
-/// The SHA-256 of bytes that arrive in pieces. If they are many, it is computed on a thread of its own.
+/// The SHA-256 of bytes that arrive in pieces. If there are many bytes, the digest is computed on a thread of its own.
 package final class PartDigest {
-  /// Starting a thread takes about as long as hashing some ten kilobytes.
+  /// The most bytes that are hashed without another thread. Starting a thread takes about as long as hashing some ten
+  /// kilobytes.
   private static let sizeWithoutThread = 1024 * 1024
 
   private var digest: SHA256?
@@ -23,7 +24,7 @@ package final class PartDigest {
     if let background { background.update(bytes) } else { try digest?.update(bytes) }
   }
 
-  /// The digest of all bytes. It can be asked for once.
+  /// The digest of all bytes. This method must be called only once.
   package func finalize() throws(DigestError) -> SHA256Digest? {
     if let background { return try background.finalize() }
     return try digest.take()?.finalize()

@@ -3,7 +3,7 @@ import FormStreamPlatform
 package import FormStreamJSON
 
 extension ReceivedForm {
-  /// The record in one line, `formstream.parsed/1`, or that of another schema with more members at the end.
+  /// The record in one line: `formstream.parsed/1`, or a record of another schema with more members at its end.
   ///
   /// Each part is written before the next becomes JSON: there may be thousands, and the JSON values of all parts
   /// take many times the memory of their text.
@@ -38,7 +38,7 @@ extension ReceivedForm.Failure {
 }
 
 extension ReceivedPart {
-  /// The part in the record of its body.
+  /// The JSON of the part in the record of its body.
   package var record: JSONValue {
     let value = JSONValue.textOrBase64(value)
     return [

@@ -1,6 +1,6 @@
-/// A body that was taken in, or as much of it as there was.
+/// A body that was received, completely or in part.
 package struct ReceivedForm: Sendable {
-  /// Why a body was not taken in.
+  /// Why a body was not received or not kept.
   package struct Failure: Hashable, Sendable {
     /// The code as written in records.
     package let code: String
@@ -18,7 +18,7 @@ package struct ReceivedForm: Sendable {
   package let isComplete: Bool
   /// The parts that are complete, in their order.
   package let parts: [ReceivedPart]
-  /// Why the body is not complete; nil if it is.
+  /// Why the body is not complete; nil if it is complete.
   package let failure: Failure?
 
   package init(bodyBytes: Int64, isComplete: Bool, parts: [ReceivedPart], failure: Failure?) {

@@ -39,12 +39,14 @@ package final class StoredPart: PartSink {
     if isStoredAtEnd { try Self.store([self], in: directory) }
   }
 
-  /// Releases the descriptor of a part that has ended. Without it, a process that is killed leaves nothing of the part.
+  /// Releases the descriptor of a part that has ended. If a process is killed before this call, nothing of the part is left
+  /// behind.
   package func close() throws(StorageError) {
     if let file { try directory.close(file) }
   }
 
-  /// Stores all the parts, or none of them. If some have replaced others before one fails, those stay stored.
+  /// Stores all the parts, or none of them. If some parts have replaced other files before one part fails, those parts stay
+  /// stored.
   package static func store(
     _ parts: [StoredPart], in directory: StorageDirectory,
     ifTaken conflict: StorageDirectory.NameConflict = .addNumber
@@ -76,7 +78,7 @@ package final class StoredPart: PartSink {
 
   private func wasStored(as path: LocalPath) {
     storedAs = path.description
-    // The part outlives its file: its record is made later.
+    // The file is released here, because the part lives on until its record is made.
     file = nil
   }
 }

@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// Remembers the number that each name was last stored with. Without it, a thousand files of one name would try a
-/// thousand names each, and files that arrive at once would all try the same one.
+/// Remembers the number that each name was last stored with. Without this memory, a thousand files of one name would try a
+/// thousand names each, and files that arrive at the same time would all try the same name.
 ///
-/// It only says where to begin. The system decides whether a name is free.
+/// The number only says where to begin trying. The system decides whether a name is free.
 final class LastNumbers<Name: Hashable & Sendable>: Sendable {
-  /// When this many names are remembered, all are forgotten. With the longest paths they take some megabytes.
+  /// When this many names are remembered, all names are forgotten. Names with the longest paths take some megabytes.
   private let maximumRemembered = 1024
 
   private let numbers = Guarded<[Name: Int]>([:])

@@ -1,14 +1,15 @@
 import FormStreamPlatform
 
-/// Remembers which stored files have another name than the one that was sent: a name made safe, or a number. A file that is
-/// sent with the name that such a file has got must not replace it.
+/// Remembers which stored files have another name than the one that was sent: a name made safe, or a name with a number. If
+/// a file is later sent with the name of such a renamed file, it must not replace the renamed file.
 final class RenamedFiles: Sendable {
-  /// When so many files are remembered, all are forgotten. They take some megabytes.
+  /// When this many files are remembered, all files are forgotten. This many take some megabytes.
   private static let maximumRemembered = 65_536
 
   private let files = Guarded<Set<FileKey>>([])
 
-  /// Notes whether a file is renamed. The system gives the identity of a removed file to another one.
+  /// Notes whether a file is renamed. Files that are not renamed are noted too, because the system may give the identity of
+  /// a removed file to a new file.
   func note(_ file: FileKey, isRenamed: Bool) {
     files.withLock { files in
       guard isRenamed else {

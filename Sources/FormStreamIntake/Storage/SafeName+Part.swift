@@ -7,7 +7,7 @@ extension SafeName {
     self.init(firstUsable: [filename, field], orElse: "file")
   }
 
-  /// The name with a number if that is above 1: `photo.jpg`, `photo-2.jpg`.
+  /// The name; if the number is above 1, with the number in it: `photo.jpg`, `photo-2.jpg`.
   package func numbered(_ number: Int) -> LocalPath {
     LocalPath(bytes: fileName.numbered(number).bytes)
   }

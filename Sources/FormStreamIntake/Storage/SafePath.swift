@@ -1,19 +1,19 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with a
-/// safe name too. It is always inside the storage directory.
+/// The destination of a file below the storage directory: the file's name and the names of the directories that contain it.
+/// All these names are safe, so the destination is always inside the storage directory.
 package struct SafePath: Hashable, Sendable {
-  /// The most nested directories that a client can have made.
+  /// The most directories, one inside the other, that a client can make with one path.
   private static let maximumDirectories = 32
   /// Linux allows paths of 4,095 bytes; the rest is left for the storage directory and for numbers.
   private static let maximumLength = 2048
 
-  /// From the outermost to the innermost.
+  /// The names of the directories, from the outermost to the innermost.
   let directories: [SafeName]
   let name: SafeName
-  /// Whether it is, byte for byte, the name or the path of a file that was sent. Otherwise two names may have become this
-  /// one.
+  /// Whether the destination is, byte for byte, the name or path that was sent. Otherwise, two different names that were
+  /// sent may lead to this destination.
   let isAsSent: Bool
 
   /// The whole path, without a number.
@@ -25,8 +25,8 @@ package struct SafePath: Hashable, Sendable {
   /// Makes a path safe; nil if nothing usable is left. Components such as `.` and `..` are dropped: `a/../b` becomes
   /// `a/b`.
   ///
-  /// If the path is too deep or too long, the innermost directories are kept: they describe the file, while the
-  /// outermost mostly say where the client stored it.
+  /// If the path is too deep or too long, the innermost directories are kept: they describe the file, while the outermost
+  /// directories mostly say where the client stored it.
   package init?(_ path: String) {
     var names: [SafeName] = []
     var length = 0
@@ -45,7 +45,7 @@ package struct SafePath: Hashable, Sendable {
     isAsSent = stored.elementsEqual(path.utf8) && Self.isExact(path.unicodeScalars)
   }
 
-  /// A destination directly in the storage directory, for a name of which only the last component counts.
+  /// A destination directly in the storage directory. Only the last component of the file name counts.
   private init(_ name: SafeName, of filename: String?) {
     self.name = name
     directories = []
@@ -56,7 +56,7 @@ package struct SafePath: Hashable, Sendable {
       && Self.isExact(last)
   }
 
-  /// Whether a text has all the bytes that were sent. U+FFFD stands for any that are not UTF-8.
+  /// Whether a text has all the bytes that were sent. U+FFFD stands for bytes that are not UTF-8.
   private static func isExact(_ text: some Sequence<Unicode.Scalar>) -> Bool {
     !text.contains("\u{FFFD}")
   }

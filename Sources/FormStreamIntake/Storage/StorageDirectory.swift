@@ -9,27 +9,28 @@ package import FormStreamPlatform
 package final class StorageDirectory: Sendable {
   /// What happens to a file if its destination is taken.
   package enum NameConflict {
-    /// It gets a number: `photo-2.jpg`.
+    /// The file gets a number: `photo-2.jpg`.
     case addNumber
-    /// It replaces the file or link there (never a link's target), if its name is the one that was sent, byte for byte. It
-    /// still gets a number if a directory is there, another file of the same call, or a file that was sent with another name.
+    /// The file replaces the file or link at its destination (never a link's target), if its name is the one that was sent,
+    /// byte for byte. It still gets a number if a directory is there, or another file of the same call, or a file that was
+    /// sent with another name.
     case replace
-    /// No file of the call is stored: `nameTaken`.
+    /// The call stores no file, and throws `nameTaken`.
     case refuse
   }
 
   private let path: LocalPath
   private let synchronizes: Bool
   private let descriptor: DirectoryDescriptor
-  /// Nil if the file system does not support it.
+  /// Marks the directory as in use by this process; nil if the file system does not support that.
   private let use: DirectoryUse?
   private let numbers = LastNumbers<SafePath>()
   private let directoryNumbers = LastNumbers<LocalPath>()
   private let renamedFiles = RenamedFiles()
   private let replaceLock = Guarded(())
 
-  /// Opens a directory, and makes its last component first if it does not exist. Removes what killed processes left in
-  /// it, if no other process stores files there.
+  /// Opens a directory, and makes its last component first if it does not exist. Removes the files that killed processes
+  /// left in the directory, if no other process stores files there.
   ///
   /// - Parameter synchronizes: whether ``store(_:ifTaken:)`` returns only when files and names are on the disk.
   package init(_ path: LocalPath, synchronizes: Bool = false) throws(StorageError) {
@@ -48,9 +49,9 @@ package final class StorageDirectory: Sendable {
     use = try? DirectoryUse(of: descriptor)
   }
 
-  /// Makes a file that has no final name yet. It is removed if it is released before it is stored.
+  /// Makes a file that has no final name yet. The file is removed if it is released before it is stored.
   ///
-  /// - Parameter temporaryName: its name until then.
+  /// - Parameter temporaryName: the name of the file until it is stored.
   package func makeFile(
     temporaryName: FileName = .temporary()
   ) throws(StorageError) -> AtomicFile {
@@ -71,7 +72,7 @@ package final class StorageDirectory: Sendable {
     try attempting(.written) { () throws(SystemError) in try file.write(bytes) }
   }
 
-  /// Ends writing a file, so that it needs no descriptor. It has a temporary name then.
+  /// Ends writing a file, so that the file needs no descriptor. The file keeps a temporary name until it is stored.
   package func close(_ file: AtomicFile) throws(StorageError) {
     try attempting(.written) { () throws(SystemError) in
       if synchronizes { try file.synchronize() }
@@ -79,11 +80,11 @@ package final class StorageDirectory: Sendable {
     }
   }
 
-  /// Moves complete files to their destinations; returns their paths, relative to the directory. If one fails, none is
-  /// stored, and the directories that were made for them are removed.
+  /// Moves complete files to their destinations; returns their paths, relative to the directory. If one file fails, no file
+  /// is stored, and the directories that were made for the files are removed.
   ///
-  /// A replaced file can't be restored: if a later file fails, those that replaced one stay, and the error has their
-  /// paths. The files that replace nothing are therefore stored first.
+  /// A replaced file can't be restored. So if a later file fails, files that have replaced another stay, and the error has
+  /// their paths. Therefore the files that replace nothing are stored first.
   package func store(
     _ files: [(file: AtomicFile, destination: SafePath)],
     ifTaken conflict: NameConflict = .addNumber
@@ -143,7 +144,7 @@ package final class StorageDirectory: Sendable {
     }
   }
 
-  /// Whether another directory has the path by now.
+  /// Whether another directory is at the path by now.
   private var isReplaced: Bool {
     let itself = FileName(bytes: [UInt8(ascii: ".")])
     guard let key = try? DirectoryDescriptor(path).identity(of: itself) else { return false }

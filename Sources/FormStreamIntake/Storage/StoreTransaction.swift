@@ -1,17 +1,17 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Stores several files together: each gets its name, or none does.
+/// Stores several files together: either each file gets its name, or no file does.
 ///
 /// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
 /// given so far, except those that replaced another file: that file can't be restored.
 ///
-/// Other uploads may store files under the same names at any time. So a name counts as added only if the system found
-/// it free at the moment of storing, and a roll-back removes only what still is this transaction's own.
+/// Other uploads may store files under the same names at any time. So a name counts as added only if the system found it
+/// free at the moment of storing, and a roll-back removes only files that are still those of this transaction.
 ///
-/// No directory stays open for a file, because the files may belong to many directories.
+/// No directory is kept open for a file, because the files may belong to many directories.
 final class StoreTransaction {
-  /// How often a destination is opened again while others remove its directories.
+  /// How often a destination's directories are opened again if other processes remove them meanwhile.
   private static let maximumAttempts = 100
 
   /// A complete file without its final name.
@@ -64,7 +64,7 @@ final class StoreTransaction {
     return files.indices.compactMap { paths[$0] }
   }
 
-  /// Writes the names of the files, and those of all directories that they are in, to the disk.
+  /// Writes the names of the files, and the names of all directories that contain them, to the disk.
   func synchronizeDirectories() throws(SystemError) {
     var done: Set<LocalPath> = []
     for path in paths.values {
@@ -115,7 +115,7 @@ final class StoreTransaction {
         let name = destination.name.numbered(number)
         let path = LocalPath(bytes: prefix + name.bytes)
         let isAsSent = destination.isAsSent && path.bytes == destination.bytes
-        // Before the file can be found by its name. Without --overwrite, nothing is replaced.
+        // The note is made before the file can be found by its name. Without --overwrite, nothing is replaced.
         if conflict != .addNumber { renamedFiles.note(file.identity, isRenamed: !isAsSent) }
         if try file.file.commit(as: name, in: directory, ifTaken: .refuse) {
           added[path] = file.identity
@@ -123,7 +123,8 @@ final class StoreTransaction {
           return path
         }
         if conflict == .refuse { throw .alreadyExists }
-        // Another upload may have replaced a file of this one meanwhile: its name stays taken for the others of this one.
+        // Another upload may have replaced a file of this upload meanwhile. The name of that file still stays taken for the
+        // other files of this upload.
         let isOwn = added[path] != nil || replaced.contains(path)
         if conflict == .replace, isAsSent, !isOwn, try replace(name, in: directory, by: file) {
           replaced.insert(path)
@@ -135,8 +136,8 @@ final class StoreTransaction {
     }
   }
 
-  /// Replaces the file of that name. Returns false if it is another file of this transaction, was sent with another name,
-  /// or is a directory.
+  /// Replaces the file of that name. Returns false if that file belongs to this transaction or was sent with another name,
+  /// or if the name is a directory's.
   private func replace(
     _ name: LocalPath, in directory: DirectoryDescriptor, by file: File
   ) throws(SystemError) -> Bool {

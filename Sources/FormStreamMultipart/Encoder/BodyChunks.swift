@@ -31,9 +31,9 @@ public struct BodyChunks: AsyncSequence, Sendable {
 
     /// The next chunk, with at least one byte; nil after the last.
     ///
-    /// What is in memory or in the system's cache of a file is read at once, on the caller's actor. What a
-    /// disk of this machine has to bring is read on one of the threads that tasks share. Streams, and files
-    /// on other machines, may take any time: they are read on a thread of their own.
+    /// Bytes in memory, and bytes of a file in the system's cache, are read at once, on the caller's actor. Bytes that
+    /// must come from a disk of this machine are read on one of the threads that tasks share. Streams, and files on
+    /// other machines, may take any time: they are read on a thread of their own.
     ///
     /// - Throws: ``MultipartError``; `CancellationError` if the task is cancelled. Afterwards, every
     ///   call throws.
@@ -45,7 +45,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
   }
 }
 
-/// The reader of one iteration. Its thread ends with it.
+/// The reader of one iteration. Its thread ends when the iteration is released.
 private final class ChunkReading {
   private let thread: ReadingThread
 
@@ -64,7 +64,7 @@ private final class ChunkReading {
       if let chunk { return chunk.isEmpty ? nil : chunk }
     }
     return try await withTaskCancellationHandler {
-      // Code that doesn't mention the actor would leave it.
+      // A closure that doesn't mention the actor would leave it.
       _ = actor
       return try await withCheckedThrowingContinuation { thread.read(for: $0) }
     } onCancel: {
@@ -75,13 +75,13 @@ private final class ChunkReading {
 
 /// Reads a body on a thread, which is started when it is first needed.
 ///
-/// That thread uses the reader from a request to its result, and otherwise the caller does. If a request is
-/// cancelled, the caller does not use it any more.
+/// Between a request and its result, that thread uses the reader. At all other times, the caller uses it. After a
+/// request was cancelled, the caller does not use the reader any more.
 private final class ReadingThread: @unchecked Sendable {
   typealias Request = CheckedContinuation<[UInt8]?, any Error>
 
   private struct State {
-    /// What waits for a chunk.
+    /// The request that waits for a chunk.
     var request: Request?
     var isRunning = false
     var isCancelled = false
@@ -98,14 +98,14 @@ private final class ReadingThread: @unchecked Sendable {
   /// Whether the next bytes may take any time.
   var waitsForNext: Bool { !state.withLock(\.isCancelled) && reader.waitsForNext }
 
-  /// Reads what is there; returns nil if the next bytes must be waited for, even if only for a disk.
+  /// Reads bytes that are there; returns nil if the next bytes must be waited for, even if only for a disk.
   func readAtOnce() throws -> [UInt8]? {
     if state.withLock(\.isCancelled) { throw CancellationError() }
     return try reader.readAtOnce(upTo: BodyChunks.size)
   }
 
-  /// Reads what is on a disk of this machine, on one of the threads that tasks share; returns nil if the next bytes may take
-  /// any time.
+  /// Reads bytes from a disk of this machine, on one of the threads that tasks share; returns nil if the next bytes may
+  /// take any time.
   @concurrent func readFromDisk() async throws -> [UInt8]? {
     if state.withLock(\.isCancelled) { throw CancellationError() }
     return try reader.readUnlessSlow(upTo: BodyChunks.size)

@@ -2,14 +2,16 @@ import FormStreamPlatform
 
 /// Finding out how long streams of unknown length are, before the body is sent.
 extension BodyLayout {
-  /// Reads streams of unknown length ahead. If all end soon enough, the body's length is known afterwards, and it can be
-  /// read again.
+  /// Reads streams of unknown length ahead. If all of them are read to their end, the body's length is known
+  /// afterwards, and the body can be read again.
   ///
   /// - Parameters:
-  ///   - limit: how many bytes are kept in memory. A stream with more is read on from where reading ahead ended.
-  ///   - directory: the directory of a temporary file that such a stream is stored in completely; nil if it isn't.
+  ///   - limit: the maximum number of bytes that are kept in memory. If a stream has more, its reader continues where
+  ///     reading ahead ended.
+  ///   - directory: the directory of a temporary file, in which such a stream is stored completely; nil if it isn't
+  ///     stored.
   ///   - interruption: ends the reading.
-  ///   - noteRead: gets the number of bytes that were read so far.
+  ///   - noteRead: is called with the number of bytes that were read so far.
   package func readAhead(
     upTo limit: Int, spoolingIn directory: LocalPath?,
     interruptedBy interruption: SourceInterruption,
@@ -41,7 +43,7 @@ extension BodyLayout {
           rest, part: segment.name, scanningFor: scannedStreams[index] ?? [],
           interruptedBy: interruption)
         let range = try file.append(reader) { count in
-          // What was read ahead comes first, and was counted.
+          // The bytes that were read ahead come first, and were counted already.
           read = max(read, start + count)
           noteRead(read)
         }
@@ -50,7 +52,7 @@ extension BodyLayout {
       } else {
         replacements.append(
           (index, Segment(content: .stream(rest), length: nil, name: segment.name)))
-        // Without the length of this one, those of the others are of no use.
+        // Without the length of this stream, the lengths of the others are of no use.
         break
       }
     }
@@ -71,8 +73,8 @@ extension BodyLayout {
     }
   }
 
-  /// Reads streams of unknown length once, to count their bytes. All of them must be replayable. If they have another number
-  /// of bytes later, reading fails with `sourceChanged`.
+  /// Reads streams of unknown length once, to count their bytes. All of them must be replayable. If a stream has
+  /// another number of bytes later, reading fails with `sourceChanged`.
   package func measured(
     interruptedBy interruption: SourceInterruption
   ) throws(MultipartError) -> BodyLayout {

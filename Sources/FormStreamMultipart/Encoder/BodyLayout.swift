@@ -5,8 +5,8 @@ import FormStreamPlatform
 /// Usually it is the body of a form. A file, bytes or a stream can be laid out alone too
 /// (``PartBody/layout(as:)``).
 ///
-/// One walk over the form creates the list of segments. The length is their sum, and the reader
-/// reads exactly these segments. A layout is a value: create a reader for each attempt.
+/// One walk over the form creates the list of segments. The length is the sum of their lengths, and the reader reads
+/// exactly these segments. A layout is a value: create a reader for each attempt.
 public struct BodyLayout: Sendable {
   /// The form that was laid out; nil if the body is not a form.
   public let form: Form?
@@ -72,7 +72,7 @@ public struct BodyLayout: Sendable {
     return copy
   }
 
-  /// The same body with other segments in place of some.
+  /// The same body with some segments replaced by others.
   func replacing(
     _ replacements: [(index: Int, segment: Segment)]
   ) throws(MultipartError) -> BodyLayout {
@@ -100,7 +100,7 @@ public struct BodyLayout: Sendable {
   /// sequence.
   package let hasStreams: Bool
 
-  /// Whether a part of the body can be read only by waiting, for any time: see ``BodyReader/waitsForNext``.
+  /// Whether reading a part of the body may take any time: see ``BodyReader/waitsForNext``.
   package var mustBeWaitedFor: Bool { segments.contains(where: \.mustBeWaitedFor) }
 
   /// A reader at the start of the body. It opens nothing before the first read.
@@ -112,7 +112,7 @@ public struct BodyLayout: Sendable {
   ///
   /// - Throws: `limitExceeded` if the body has more than `limit` bytes, and what reading throws.
   public func bytes(limit: Int) throws(MultipartError) -> [UInt8] {
-    // Checked before a one-shot stream is used.
+    // The length is checked before a one-shot stream is used.
     if let contentLength, contentLength > limit { throw overLimit(limit) }
     let reader = makeReader()
     defer { reader.close() }
@@ -162,17 +162,17 @@ extension BodyLayout {
       bodyLength: length(from: place.begin, to: place.end))
   }
 
-  /// Nil after a part of unknown length.
+  /// The offset of a place in the body; nil after a part of unknown length.
   private func offset(of mark: Mark) -> Int64? {
     mark.segment < starts.count ? starts[mark.segment] + Int64(mark.skip) : nil
   }
 
-  /// Nil if a part of unknown length is between them.
+  /// The number of bytes between two places; nil if a part of unknown length is between them.
   private func length(from begin: Mark, to end: Mark) -> Int64? {
     var length = Int64(end.skip) - Int64(begin.skip)
     for segment in segments[begin.segment..<end.segment] {
       guard let more = segment.length else { return nil }
-      // What is after a part of unknown length was not added up.
+      // The lengths after a part of unknown length were not added up before: their sum may not fit into 64 bits.
       guard let sum = try? Self.sum(length, more) else { return nil }
       length = sum
     }

@@ -40,8 +40,8 @@ public final class BodyReader {
     try read(into: buffer, waiting: .always) ?? 0
   }
 
-  /// Reads bytes that are there at once: those in memory, and those of a local file that the system
-  /// has in its cache. Otherwise like ``read(into:)``.
+  /// Reads bytes that are there at once: bytes in memory, and bytes of a local file that the system has in its cache.
+  /// Otherwise like ``read(into:)``.
   ///
   /// - Returns: nil if there are more bytes, but none without waiting. Then nothing has changed, and
   ///   ``read(into:)`` waits for them, on any thread.
@@ -72,8 +72,8 @@ public final class BodyReader {
     case always
   }
 
-  /// Whether the next bytes are of a stream, or of a file on another machine or in another program:
-  /// even to open and to close it may take any time.
+  /// Whether the next bytes are of a stream, or of a file on another machine or in another program. Even opening and
+  /// closing such a file may take any time.
   package var waitsForNext: Bool {
     guard segment < layout.segments.count else { return false }
     return layout.segments[segment].mustBeWaitedFor
@@ -121,9 +121,8 @@ public final class BodyReader {
   /// After a stream of unknown length, offsets are not known beforehand. To move there, even
   /// forward, the stream is read again from its start.
   ///
-  /// - Throws: `offsetOutsideBody`; `notReplayable` if a one-shot stream would have to be skipped
-  ///   or read again. In both cases the position stays. Also what reading throws; then the reader
-  ///   has failed.
+  /// - Throws: `offsetOutsideBody`; `notReplayable` if a one-shot stream would have to be skipped or read again. After
+  ///   these two errors, the position is unchanged. Also what reading throws; then the reader has failed.
   public func seek(to offset: Int64) throws(MultipartError) {
     try checkUsable()
     guard offset != position else { return }
@@ -156,8 +155,8 @@ public final class BodyReader {
     isClosed = true
   }
 
-  /// Interrupts the streams: see ``ByteSource/interrupt()``. The reader can only be closed then. Unlike all else,
-  /// this may be called on any thread at any time.
+  /// Interrupts the streams: see ``ByteSource/interrupt()``. Afterwards, the reader can only be closed. Unlike all
+  /// other methods, this one may be called on any thread at any time.
   package func interrupt() {
     interruption?.interrupt()
   }

@@ -1,8 +1,8 @@
 /// Searches the contents of a part, in pieces of any size, for the delimiter of a boundary.
 ///
-/// RFC 2046 §5.1.1: "Boundary delimiters must not appear within the encapsulated material." A
-/// delimiter is at the start of a line. But some receivers end a part at hyphens and boundary
-/// anywhere, so they are not allowed anywhere.
+/// RFC 2046 §5.1.1: "Boundary delimiters must not appear within the encapsulated material." A delimiter is at the start
+/// of a line. But some receivers end a part at hyphens and boundary anywhere, so hyphens and boundary are not allowed
+/// anywhere.
 struct CollisionScan {
   let boundary: Boundary
   private let scanner: BoundaryScanner

@@ -9,7 +9,7 @@ enum PartContent {
 /// Reads the first bytes of a part before its headers are written. For a one-shot stream, `content`
 /// then includes these bytes again.
 final class ContentPreview {
-  /// No detection looks at more.
+  /// The maximum number of bytes that are read. No detection looks at more.
   static let maximum = 1024 * 1024
   /// A read from a pipe may return a single byte, which is not enough to detect a type.
   private static let minimumFromStream = 4096

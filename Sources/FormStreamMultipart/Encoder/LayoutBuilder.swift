@@ -9,9 +9,9 @@ extension Form {
   /// - Parameters:
   ///   - detector: finds the types of parts that have a file name and no type. By default their
   ///     extensions decide; ``NoDetection`` finds none.
-  ///   - verify: whether to search files and streams for the boundary. Parts in memory always are.
-  ///     Files are searched now, so they are read twice; streams are searched while they are read.
-  ///     A random boundary does not need this.
+  ///   - verify: whether to search files and streams for the boundary. Parts in memory are always searched. Files are
+  ///     searched now, so they are read twice; streams are searched while they are read. A random boundary does not
+  ///     need this.
   /// - Throws: the first error, with the name of the part or the path.
   public func layout(
     detector: any MediaTypeDetector = ExtensionTable.builtIn, verify: Bool = false
@@ -240,7 +240,7 @@ private struct LayoutBuilder {
   private mutating func addFile(_ extent: FileExtent, of part: Part) throws(MultipartError) {
     hasFile = true
     var extent = extent
-    // What is searched for the boundary must be what is sent.
+    // The bytes that are searched for the boundary must be the bytes that are sent.
     if verifies, extent.growing != nil {
       extent.growing = GrowingFile(.compared, seen: extent.identity)
     }

@@ -20,11 +20,11 @@ struct Segment: Sendable {
     if case .stream(let origin) = content { origin.isOneShot } else { false }
   }
 
-  /// Whether reading it always has to wait for something that may take any time.
+  /// Whether reading the segment may take any time. It is then read only by code that may wait.
   var mustBeWaitedFor: Bool {
     switch content {
     case .literal, .memory: false
-    // Another look at a growing file may have to wait.
+    // Checking a growing file again may have to wait.
     case .file(let extent): extent.storage == .unknown || extent.growing != nil
     case .stream: true
     }
@@ -54,7 +54,7 @@ struct FileExtent: Sendable {
   }
 }
 
-/// What stores a file, and with that, what can delay a program that opens, reads or closes it.
+/// What stores a file. This decides what can delay a program that opens, reads or closes the file.
 enum FileStorage: Sendable {
   case memory
   /// A disk of this machine. Only reading may wait, and the system can tell whether it would.

@@ -14,7 +14,8 @@ package enum HTTPSyntax {
     return !isEmpty
   }
 
-  /// The same for the usual type. The function above is not specialized in other modules.
+  /// Whether a text is a token. This overload is for the usual type: the generic function above is not specialized in
+  /// other modules.
   package static func isToken(_ text: String.UTF8View) -> Bool {
     !text.isEmpty && text.allSatisfy(isTokenByte)
   }
@@ -39,14 +40,13 @@ package enum HTTPSyntax {
     text.allSatisfy(isFieldValueByte)
   }
 
-  /// The same for the usual type, as above.
+  /// Whether a text can be a header value. This overload is for the usual type, for the same reason as in `isToken`.
   package static func isFieldValue(_ text: String.UTF8View) -> Bool {
     text.allSatisfy(isFieldValueByte)
   }
 
-  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous".
-  /// Its grammar has no other control characters either, except the tab. Bytes over 0x7F are
-  /// allowed: names are UTF-8.
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". The grammar of the
+  /// RFC has no other control characters either, except the tab. Bytes over 0x7F are allowed, because names are UTF-8.
   package static func isFieldValueByte(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

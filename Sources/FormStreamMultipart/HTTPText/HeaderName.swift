@@ -10,8 +10,8 @@ extension StringProtocol {
 }
 
 extension String {
-  /// The same for the usual type. Each message asks for a dozen headers, and the function above is
-  /// not specialized in other modules.
+  /// Whether two texts name the same header. This overload is for the usual type: each message asks for a dozen
+  /// headers, and the generic function above is not specialized in other modules.
   package func isSameHeaderName(as other: String) -> Bool {
     let (own, others) = (utf8, other.utf8)
     guard own.count == others.count else { return false }
@@ -22,7 +22,8 @@ extension String {
 extension Sequence<UInt8> {
   /// Whether the bytes begin with an ASCII text, whatever the case of its letters.
   ///
-  /// `hasPrefix` compares characters instead: to it, a delimiter and a combining mark after it are another character.
+  /// `hasPrefix` would compare characters. A delimiter with a combining mark after it is another character, so
+  /// `hasPrefix` would not find it.
   package func startsIgnoringCase(with text: StaticString) -> Bool {
     text.withUTF8Buffer { text in
       starts(with: text) { $0.asciiLowercased == $1.asciiLowercased }

@@ -8,7 +8,7 @@ package struct PercentDecoder: Sendable {
   package enum Codes: Sendable {
     /// Every code.
     case all
-    /// `%22`, `%0D` and `%0A`: what browsers write in names and file names.
+    /// `%22`, `%0D` and `%0A`: the codes that browsers write in names and file names.
     case quotesAndLineBreaks
   }
 
@@ -51,7 +51,7 @@ package struct PercentDecoder: Sendable {
   package mutating func append(_ byte: UInt8, to result: inout [UInt8]) {
     guard !pending.isEmpty else { return begin(byte, &result) }
     guard let low = Hexadecimal.value(of: byte) else {
-      // The byte that breaks a code may begin another.
+      // The byte that breaks a code may begin another code.
       finish(to: &result)
       return begin(byte, &result)
     }

@@ -10,25 +10,25 @@ package enum SecretNames {
       || completeNames.contains(plain) || name.isAnyWord(of: shortWords)
   }
 
-  /// Names that would match, and whose values are no secrets. A challenge explains why a request was refused, and an
-  /// idempotency key is needed to send the request again.
+  /// Names that the lists below would match, although their values are no secrets. A challenge explains why a request
+  /// was refused, and an idempotency key is needed to send the request again.
   private static let known = Set(
     [
       "wwwauthenticate", "proxyauthenticate", "accesscontrolallowcredentials", "idempotencykey",
     ].map { Array($0.utf8) })
-  /// What secret names contain.
+  /// Texts that occur anywhere in the names of secrets.
   private static let words = [
     "token", "secret", "apikey", "accesskey", "passw", "passphrase", "passcode", "pwd", "auth",
     "cookie", "session", "credential", "signature", "jwt", "csrf", "xsrf", "assertion", "saml",
     "ticket", "bearer", "dpop", "hmac",
   ].map { Array($0.utf8) }
-  /// What secret names end in: `X-Functions-Key`, `private_key`.
+  /// The text at the end of names of secrets: `X-Functions-Key`, `private_key`.
   private static let key = Array("key".utf8)
-  /// What secret names contain as a word of its own.
+  /// Texts that occur in the names of secrets as complete words.
   private static let shortWords = [
     "sig", "sign", "pass", "pw", "sid", "otp", "totp", "2fa", "mfa", "pin", "sas", "crumb", "wsse",
   ].map { Array($0.utf8) }
-  /// Names that only as a complete name are those of secrets: `X-JFrog-Art-Api` holds a key.
+  /// Texts that mean a secret only if they are the complete name: `X-JFrog-Art-Api` holds a key.
   private static let completeNames = Set(
     [
       "code", "xjfrogartapi", "xverificationcode", "verificationcode", "xonetimecode",
@@ -49,7 +49,8 @@ extension [UInt8] {
 }
 
 extension Sequence<UInt8> {
-  /// Whether one of these is a word of the name, whose words are separated by other characters than letters and digits.
+  /// Whether one of the words occurs in this name as a complete word. Words are separated by characters that are not
+  /// letters or digits.
   fileprivate func isAnyWord(of words: [[UInt8]]) -> Bool {
     split { !$0.isASCIILetterOrDigit }.contains { word in
       words.contains { $0.elementsEqual(word.lazy.map(\.asciiLowercased)) }

@@ -7,8 +7,9 @@ extension String {
     return String(decoding: Self.hidingQueries(Self.hidingUsers(Array(utf8))), as: UTF8.self)
   }
 
-  /// The text, which was meant as a URL and is none, with everything masked that may be a user and a password. A
-  /// password may have been written with a `/`, `?` or `#`, which end the place where libcurl looks for one.
+  /// This text, which was meant as a URL but is not valid, with everything masked that may be a user and a password.
+  /// The password may contain an unescaped `/`, `?` or `#`. These characters end the place where libcurl looks for a
+  /// password.
   package var hidingSecretsOfInvalidURL: String {
     guard let at = utf8.lastIndex(of: UInt8(ascii: "@")) else { return hidingURLSecrets }
     let scheme = prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -36,7 +37,8 @@ extension String {
     return result + rest
   }
 
-  /// Fields are separated by `&` or `;`. A fragment may hold fields too, as in responses of OAuth.
+  /// Masks the values of secret fields. Fields are separated by `&` or `;`. A fragment may hold fields too, as in
+  /// responses of OAuth.
   private static func hidingQueries(_ text: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var isInQuery = false

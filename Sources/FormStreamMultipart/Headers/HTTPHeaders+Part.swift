@@ -7,7 +7,7 @@ extension HTTPHeaders {
       guard let flaw = field.flaw(derived: Self.derivedOfPart) else { continue }
       throw MultipartError(.invalidHeader, on: field.name, "\(flaw)")
     }
-    // Two are reserved for Content-Disposition and Content-Type.
+    // Two headers are reserved for Content-Disposition and Content-Type.
     guard let last = fields.last, fields.count > Part.maximumHeaderCount - 2 else { return }
     throw MultipartError(
       .headersTooLarge, on: last.name,

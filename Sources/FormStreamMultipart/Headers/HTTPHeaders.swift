@@ -26,8 +26,8 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The value as text; bytes that are not UTF-8 become U+FFFD.
     public var value: String { String(decoding: bytes, as: UTF8.self) }
-    /// Whether the value is a secret: a trace shows the name, and masks the value. Found out when it is asked for: most
-    /// headers are never shown.
+    /// Whether the value is a secret: a trace shows the name, and masks the value. The answer is computed when it is
+    /// asked for, because most headers are never shown.
     public var isSecret: Bool { isMarkedSecret || SecretNames.contains(name.utf8) }
   }
 
@@ -47,7 +47,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     self.init(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 
-  /// Appends a line, also if there is one with this name. Blanks at both ends of the value are removed.
+  /// Appends a line, even if there is already a line with this name. Blanks at both ends of the value are removed.
   ///
   /// - Parameter isSecret: whether traces mask the value. The values of `Authorization`, `Cookie` and similar headers
   ///   are always masked.
@@ -56,7 +56,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       Field(name: name, bytes: Array(value.utf8.trimmingBlanks()), isMarkedSecret: isSecret))
   }
 
-  /// Replaces all lines with this name by one, at the place of the first; appends it if there is none.
+  /// Replaces all lines with this name by one line, at the place of the first; appends the line if there is none.
   ///
   /// - Parameter isSecret: whether traces mask the value; see ``append(_:_:isSecret:)``.
   public mutating func set(_ name: String, _ value: String, isSecret: Bool = false) {
@@ -78,7 +78,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     set { if let newValue { set(name, newValue) } else { remove(name) } }
   }
 
-  /// All values of a header in one, as RFC 9110 §5.2 joins them; nil if there is none.
+  /// All values of a header, joined into one as in RFC 9110 §5.2; nil if there is none.
   package func joined(_ name: String) -> String? {
     let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
     return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -87,7 +87,8 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether there is a line with this name.
   public func contains(_ name: String) -> Bool { self[name] != nil }
 
-  /// Appends to the value of the last line, which was continued in the next one; ignored if there is none.
+  /// Appends to the value of the last line, because the next line of the input continues it. Does nothing if there is
+  /// no line.
   package mutating func continueLastLine(_ bytes: some BidirectionalCollection<UInt8>) {
     guard let last = fields.indices.last else { return }
     let more = bytes.trimmingBlanks()

@@ -1,10 +1,10 @@
 import FormStreamPlatform
 
-/// A regular file that was opened before its form is laid out, and is opened again when it is read: for forms of more
-/// files than can be open at the same time.
+/// A regular file that was opened before its form is laid out, and is opened again when the form is read. It is for
+/// forms with more files than can be open at the same time.
 ///
-/// It is found again below the same directory. If its path names another file then, or the file has changed, no byte is
-/// read.
+/// The file is found again below the same directory. If its path then names another file, or the file has changed, no
+/// byte is read.
 package struct ClosedFile: Sendable {
   /// The path, for messages and rules about names.
   package let path: LocalPath
@@ -29,7 +29,7 @@ struct FilePlace: Sendable {
   let path: LocalPath
   /// The directory that the path is relative to, and must not lead out of; nil if there is none.
   let root: LocalPath?
-  /// Whether the path may be that of a link if there is no root.
+  /// Whether the path may name a link if there is no root.
   let followsLinks: Bool
 
   func open() throws(SystemError) -> OpenedFile {

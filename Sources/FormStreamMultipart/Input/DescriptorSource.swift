@@ -15,7 +15,7 @@ package final class DescriptorSource: ByteSource {
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     guard descriptor != nil else { return 0 }
     let count = try descriptor?.read(into: buffer) ?? 0
-    // A terminal says only once that Ctrl-D was typed: the next read would wait for the keyboard again.
+    // A terminal reports only once that Ctrl-D was typed: the next read would wait for the keyboard again.
     if count == 0, buffer.count > 0 { close() }
     return count
   }

@@ -21,8 +21,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// A time of a file. In nanoseconds alone, not every time that a file can have would fit into 64
-/// bits.
+/// A time of a file, in two numbers: as nanoseconds alone, not every time that a file can have would fit into 64 bits.
 package struct Timestamp: Hashable, Sendable {
   package let seconds: Int64
   package let nanoseconds: Int64
@@ -78,7 +77,7 @@ extension FileStatus {
     })
   }
 
-  /// The same for an open file.
+  /// Waits in the same way for an open file, then reads its status.
   init?(settling descriptor: borrowing Descriptor) throws(SystemError) {
     let number = descriptor.withNumber { $0 }
     try self.init(settling: { () throws(SystemError) in try FileStatus(ofDescriptor: number) })
@@ -122,7 +121,7 @@ public struct SourceChange: Hashable, Sendable, RawRepresentable {
 extension FileIdentity {
   /// When the file was last written to, in nanoseconds since 1970, clamped to 64 bits.
   package var modifiedNanoseconds: Int64 { modified.nanosecondsSince1970 }
-  /// When the file or its attributes were last changed, likewise.
+  /// When the file or its attributes were last changed, in nanoseconds since 1970, clamped to 64 bits.
   package var changedNanoseconds: Int64 { changed.nanosecondsSince1970 }
 
   /// What changed between this identity and a later status of the file; nil if nothing did.

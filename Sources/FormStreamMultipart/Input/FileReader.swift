@@ -9,7 +9,7 @@ final class FileReader: SegmentReader {
   let file: OpenedFile
   private var position: Int64
   private let end: Int64
-  /// What was read, if it is compared.
+  /// The hash of the bytes that were read, if the bytes are compared.
   private var compared: ComparedBytes?
 
   /// - Parameter opened: the file, if it is already open.
@@ -50,7 +50,7 @@ final class FileReader: SegmentReader {
   func readAtOnce(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(MultipartError) -> Int? {
-    // In memory nothing waits, and old kernels can't tell.
+    // Reading from memory never waits, and old kernels can't tell whether a read would wait.
     try read(into: buffer, mayWait: extent.storage == .memory)
   }
 
@@ -92,7 +92,7 @@ final class FileReader: SegmentReader {
     throw Self.changed(.rewritten, extent, part)
   }
 
-  /// Reads what is skipped, as it is compared, too.
+  /// Reads the bytes that are skipped, because they are compared too.
   private func compareSkipped(_ count: Int64) throws(MultipartError) {
     let target = position
     position -= count
@@ -128,7 +128,7 @@ final class FileReader: SegmentReader {
     throw Self.changed(found.change, extent, part, size: found.size, oldSize: found.oldSize)
   }
 
-  /// Files under `/proc` have a size of 0 and still have contents. They would be sent as empty
+  /// Files under `/proc` have a size of 0 and still have contents. Without this check, they would be sent as empty
   /// files.
   private func checkEmpty() throws(MultipartError) {
     guard extent.identity.size == 0 else { return }
@@ -143,14 +143,14 @@ final class FileReader: SegmentReader {
     }
     guard count > 0 else { return }
     if let growing = extent.growing {
-      // It may have grown since the last look.
+      // The file may have grown since the last check.
       try check(growing)
       if growing.size > 0 { return }
     }
     throw generated("a size of 0 and still has contents", .grown)
   }
 
-  /// The size of the file is not that of its contents.
+  /// The error for a file whose size is not the size of its contents.
   private func generated(_ what: String, _ change: SourceChange) -> MultipartError {
     MultipartError(
       .sourceChanged, on: extent.path.description,
@@ -199,7 +199,7 @@ extension FileReader {
     return Array(buffer[..<count])
   }
 
-  /// The hash of what was read so far, if it is compared.
+  /// The hash of the bytes that were read so far; nil if the bytes are not compared.
   var hash: Int? { compared?.hash }
 
   /// Reads the complete range and searches it for the delimiters of `scans`. Returns the boundary

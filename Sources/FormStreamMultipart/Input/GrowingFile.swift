@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// Looks at a file that may grow, again and again, and notices all changes but growing.
+/// Checks a file that may grow, again and again, and finds all changes except growth.
 ///
-/// All readers of a layout share it: what one has seen of the file, the next one knows.
+/// All readers of a layout share it: each reader knows what the readers before it have seen of the file.
 final class GrowingFile: Sendable {
   let growth: FileGrowth
-  /// What the last look saw that was no change.
+  /// The identity at the last check that found no change, or only growth.
   private let seen: Guarded<FileIdentity>
 
   init(_ growth: FileGrowth, seen identity: FileIdentity) {
@@ -13,29 +13,29 @@ final class GrowingFile: Sendable {
     seen = Guarded(identity)
   }
 
-  /// The size that the last look saw.
+  /// The size at the last check that found no change, or only growth.
   var size: Int64 { seen.withLock(\.size) }
 
-  /// How often, a millisecond apart, a file is looked at again that has a new time and no new size.
+  /// How often a file that has a new time but the same size is checked, a millisecond apart.
   private static let maximumLooks = 20
 
-  /// What changed since the last look, other than that the file grew, and the sizes before and after; nil if nothing did.
+  /// The change since the last check, with the sizes before and after; nil if the file did not change, or only grew.
   func change(
     in file: OpenedFile
   ) throws(SystemError) -> (change: SourceChange, oldSize: Int64, size: Int64)? {
     for _ in 0..<Self.maximumLooks {
       guard let found = try look(at: file) else { return nil }
-      // The bytes are compared.
+      // The bytes are compared, so a new time alone is no change.
       if found.change == .rewritten, growth == .compared { return nil }
       guard found.change == .rewritten else { return found }
-      // The system sets a file's times before the write that makes it grow: the size may follow.
+      // The system sets a file's times before the write that makes it grow: the new size may follow.
       sleepOneMillisecond()
     }
     let size = size
     return (.rewritten, size, size)
   }
 
-  /// Looks under the lock: of two looks, the later one is compared with the earlier one.
+  /// Checks the file once, under the lock: so each check compares the file with the check before it.
   private func look(
     at file: OpenedFile
   ) throws(SystemError) -> (change: SourceChange, oldSize: Int64, size: Int64)? {

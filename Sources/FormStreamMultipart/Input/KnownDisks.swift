@@ -2,18 +2,19 @@ import FormStreamPlatform
 
 /// The disks of this machine that files were found on, by the numbers of their devices.
 ///
-/// To ask what a file is stored on may take any time: another machine or another program may have to
-/// say. Once a device is known to be a disk, files on it can be looked up on any thread.
+/// Finding out what a file is stored on may take any time: another machine or another program may have to answer. After
+/// a device is known to be a disk, files on it can be looked up on any thread.
 enum KnownDisks {
   private static let devices = Guarded<[UInt64]>([])
 
-  /// Notes what stores the files of a device.
+  /// Remembers a device if its files are stored on a disk.
   static func note(_ device: UInt64, _ storage: FileStorage) {
     guard storage == .disk, mayBeKnown(device) else { return }
     devices.withLock { if !$0.contains(device) { $0.append(device) } }
   }
 
-  /// Numbers without a major part are given to whatever is mounted next, even to a network.
+  /// Whether a device can be recognized by its number. The system gives numbers without a major part to whatever is
+  /// mounted next, even to a network file system.
   static func mayBeKnown(_ device: UInt64) -> Bool { device >> 8 & 0xFFF != 0 }
 
   static func contains(_ device: UInt64) -> Bool {
@@ -34,8 +35,8 @@ extension FileOrigin {
 }
 
 extension PartBody {
-  /// Looks what the first file is stored on, unless it may be another machine. The first request for a file on a disk then
-  /// needs no thread that waits for the answer.
+  /// Finds out what the file of this body, or the first file of its form, is stored on, unless that may be another
+  /// machine. Then the first request for a file on a disk needs no thread that waits for the answer.
   package func noteDisk() {
     switch kind {
     case .file(let origin):
@@ -48,7 +49,7 @@ extension PartBody {
     }
   }
 
-  /// The most bytes in memory, and the most parts, that are searched for the boundary at once.
+  /// The maximum number of bytes in memory, and of parts, that are searched for the boundary at once.
   private static let maximumSize = 256 * 1024
   private static let maximumParts = 16
 
@@ -68,7 +69,7 @@ extension PartBody {
 }
 
 extension Form {
-  /// Does the same for the first part with a file.
+  /// Finds out what the first part with a file is stored on; see ``PartBody/noteDisk()``.
   package func noteDisk() {
     for part in parts {
       guard case .file = part.body.kind else { continue }
@@ -76,8 +77,8 @@ extension Form {
     }
   }
 
-  /// Whether it can be laid out at once, if no files are searched for the boundary. Types must not have to be
-  /// detected: that may read the contents.
+  /// Whether it can be laid out at once, if no files are searched for the boundary. A form with a
+  /// type that has to be detected can't: detection may read the contents.
   package var isAtHand: Bool {
     PartBody.areFew(parts)
       && parts.allSatisfy { ($0.type != nil || $0.filename == nil) && $0.body.isAtHand }

@@ -1,9 +1,9 @@
-/// What names a file on this machine: a ``LocalPath``, a text, or, with the module `FormStream`, a file
-/// URL of Foundation.
+/// A value that names a file on this machine: a ``LocalPath``, a text, or, with the module `FormStream`, a file URL of
+/// Foundation.
 public protocol LocalPathConvertible: Sendable {
-  /// The path of the file. Does not look it up.
+  /// The path of the file. Does not look up the file.
   ///
-  /// - Throws: `notAFile` if this can't name a file on this machine, as a URL of another scheme.
+  /// - Throws: `notAFile` if this can't name a file on this machine, such as a URL with another scheme.
   func localPath() throws(MultipartError) -> LocalPath
 }
 

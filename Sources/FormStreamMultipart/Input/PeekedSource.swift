@@ -11,7 +11,7 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
     self.source = source
   }
 
-  /// A form that is laid out may never be read.
+  /// Closes the source, because a form that is laid out may never be read.
   deinit { close() }
 
   /// Reads the first bytes: at least `count`, unless the stream ends before, and at most `limit`.
@@ -33,7 +33,7 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
 
   /// Reads all bytes, if there are at most `limit`; nil if there are more.
   ///
-  /// - Parameter noteRead: gets the number of bytes that each read brought.
+  /// - Parameter noteRead: is called after each read, with the number of bytes that were read.
   func readAhead(
     upTo limit: Int, of part: String, _ noteRead: (Int) -> Void
   ) throws(MultipartError) -> [UInt8]? {

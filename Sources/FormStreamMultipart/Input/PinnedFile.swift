@@ -3,8 +3,8 @@ import FormStreamPlatform
 /// A regular file that was opened before its form is laid out, and stays open until the last reader of the form is
 /// released.
 ///
-/// Its path is not looked up again: whatever the path names later, another file, a link or a FIFO, no byte of that is
-/// read. Readers check the file's identity as with any other file.
+/// Its path is not looked up again. If the path later names another file, a link or a FIFO, no byte of that is read.
+/// Readers check the file's identity as with any other file.
 package struct PinnedFile: Sendable {
   /// The path, for messages and rules about names.
   package let path: LocalPath
@@ -53,7 +53,7 @@ package struct PinnedFile: Sendable {
   /// - Parameters:
   ///   - path: where the file was found.
   ///   - root: the directory that `path` is relative to, and must not lead out of; nil if there is none.
-  ///   - followsLinks: whether `path` may be that of a link if there is no root.
+  ///   - followsLinks: whether `path` may name a link if there is no root.
   package func closed(
     _ path: LocalPath, below root: LocalPath?, followsLinks: Bool
   ) -> ClosedFile {
@@ -69,7 +69,7 @@ package struct PinnedFile: Sendable {
     try file.descriptor.withNumber(use)
   }
 
-  /// Reads the complete file in pieces, and checks its identity before it hands one over.
+  /// Reads the complete file in pieces, and checks its identity before it hands over each piece.
   package func readAll(
     in buffer: UnsafeMutableRawBufferPointer, _ use: (UnsafeRawBufferPointer) -> Void
   ) throws(MultipartError) {

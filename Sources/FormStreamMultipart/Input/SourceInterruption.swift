@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Lets any thread interrupt the source that another one reads.
+/// Lets any thread interrupt the source that another thread reads.
 package final class SourceInterruption: Sendable {
   private struct State {
     /// The source that is open and was not interrupted.
@@ -28,7 +28,7 @@ package final class SourceInterruption: Sendable {
   package func interrupt() {
     state.withLock { state in
       state.isInterrupted = true
-      // Under the lock, so that it isn't closed meanwhile: what it uses could belong to another one then.
+      // The lock is held, so that the source isn't closed meanwhile: its descriptor could then be another source's.
       state.source.take()?.interrupt()
     }
   }

@@ -14,9 +14,9 @@ struct SpoolFile {
     }
   }
 
-  /// Stores a stream up to its end. Returns where it is in the file.
+  /// Stores a stream up to its end. Returns the range of the stream in the file.
   ///
-  /// - Parameter noteStored: gets the number of its bytes so far.
+  /// - Parameter noteStored: is called with the number of bytes of the stream that are stored so far.
   func append(
     _ stream: StreamReader, _ noteStored: (Int64) -> Void
   ) throws(MultipartError) -> Range<Int64> {
@@ -36,7 +36,7 @@ struct SpoolFile {
     return start..<start + length
   }
 
-  /// A part of the file, which nothing is written to from here on.
+  /// A range of the file. Nothing may be written to the file afterwards.
   func extent(_ range: Range<Int64>) throws(MultipartError) -> FileExtent {
     FileExtent(
       path: directory, followsSymlinks: false, identity: try status().identity,

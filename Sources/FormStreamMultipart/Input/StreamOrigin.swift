@@ -6,7 +6,8 @@ struct StreamOrigin: Sendable {
   private(set) var length: Int64?
   private let singleUse: SingleUse?
   private let make: @Sendable () throws -> any ByteSource
-  /// The length that all readers of a layout must find; nil if it is known, or if only one can read.
+  /// The length that all readers of a layout must find. Nil if the length is known, or if only one reader can read the
+  /// stream.
   private(set) var passLength: PassLength?
 
   init(
@@ -30,7 +31,8 @@ struct StreamOrigin: Sendable {
     }
   }
 
-  /// The same stream, after its first bytes were read ahead. Its first reader gets those, and the rest of `source`.
+  /// The same stream, after its first bytes were read ahead. Its first reader gets these bytes, and then the rest of
+  /// `source`.
   func resuming(_ source: PeekedSource) -> StreamOrigin {
     let firstUse = SingleUse()
     var origin = StreamOrigin(length: length, singleUse: isOneShot ? SingleUse() : nil) { [make] in
@@ -64,12 +66,12 @@ struct StreamOrigin: Sendable {
 
 /// The number of bytes that was found in a stream of unknown length when it was read to its end.
 ///
-/// What was read before may be in a digest that was announced, or at a server. Another number later shows that the
-/// body is not the same.
+/// The bytes of an earlier reading may be in a digest that was announced, or at a server. If a later reading finds
+/// another number, the body is not the same.
 final class PassLength: Sendable {
   private let found = Guarded<Int64?>(nil)
 
-  /// Checks how many bytes were read so far, or are all.
+  /// Throws if this reading has more bytes than an earlier complete one, or ends with fewer.
   func check(_ count: Int64, isEnd: Bool, of part: String) throws(MultipartError) {
     let found = found.withLock { found in
       if isEnd, found == nil { found = count }

@@ -2,10 +2,11 @@ import FormStreamPlatform
 
 /// Reads a segment that is not in memory.
 protocol SegmentReader: AnyObject {
-  /// Reads at least 1 byte, or 0 at the end of a segment that was read completely and without an
-  /// error.
+  /// Reads bytes and returns their number: at least 1, or 0 at the end of a segment that was read completely and
+  /// without an error.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int
-  /// Reads the same without waiting. Returns nil if that is impossible; then nothing has changed.
+  /// Reads like `read(into:)`, but without waiting. Returns nil if reading would have to wait; then nothing has
+  /// changed.
   func readAtOnce(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(MultipartError) -> Int?

@@ -91,9 +91,10 @@ struct Descriptor: ~Copyable {
 /// Opens a file for reading without waiting for anything. The caller owns the descriptor.
 ///
 /// - Parameters:
-///   - root: the directory that the path is relative to, and that the file is in: a path that leads out of it, by links
-///     too, is an error.
-///   - followsLinks: whether the path may be that of a link if there is no root. Links in its directories are followed.
+///   - root: the directory that the path is relative to, and that the file is in. A path that leads out of the
+///     directory, even by a link, is an error.
+///   - followsLinks: whether the path may name a link if there is no root. Links in the directories of the path are
+///     followed.
 ///
 /// C: `open`, `openat2(RESOLVE_BENEATH)`
 package func openForSending(
@@ -112,8 +113,8 @@ package func openForSending(
   return try openBelow(directory, path, flags: flags, followsLinks: true)
 }
 
-/// Finds what a path below an open directory names, without opening it for reading: a FIFO does not notice. The caller
-/// owns the descriptor. A path that leads out of the directory is an error.
+/// Finds what a path below an open directory names, without opening it for reading: the writer of a FIFO does not
+/// notice. The caller owns the descriptor. A path that leads out of the directory is an error.
 ///
 /// C: `openat2(O_PATH, RESOLVE_BENEATH)`
 package func find(
@@ -129,8 +130,9 @@ package func find(
 private let pathOnly: CInt = 0o10_000_000
 
 /// openat2(2): "EAGAIN … the kernel could not ensure that a ".." component didn't escape (due to a race condition or
-/// potential attack). The caller may choose to retry the openat2() call." Any file that is renamed meanwhile is enough, so
-/// several in a row are usual. A program that renames files all the time must not hold this one up.
+/// potential attack). The caller may choose to retry the openat2() call." A single file that is renamed meanwhile
+/// causes this error, so several errors in a row are usual. But a program that renames files all the time must not hold
+/// this program up.
 private let maximumRaces = 1000
 
 /// C: `openat2(RESOLVE_BENEATH)`
@@ -153,7 +155,7 @@ private func openBelow(
   }
 }
 
-/// The same for kernels before 5.6: a link anywhere on the path is an error.
+/// Opens a path below an open directory, for kernels before 5.6: a link anywhere on the path is an error.
 ///
 /// C: `openat(O_NOFOLLOW)`
 private func openWithoutLinks(
@@ -187,7 +189,7 @@ extension FileStatus {
     self.init(status)
   }
 
-  /// Reads the status of what a name in an open directory names: of a link, that of the link itself.
+  /// Reads the status of an entry of an open directory. If the entry is a link, reads the status of the link itself.
   ///
   /// C: `fstatat(AT_SYMLINK_NOFOLLOW)`
   package init(of name: FileName, in directory: Int32) throws(SystemError) {
@@ -225,14 +227,14 @@ extension FileStatus {
 }
 
 extension FileStorage {
-  /// Where the files of a path's file system are.
+  /// What stores the files of the file system that the path is on.
   ///
   /// C: `statfs`
   init(of path: LocalPath) {
     self.init(fileSystemType: path.withCString { formstream_file_system_type($0) })
   }
 
-  /// Where the files of a descriptor's file system are.
+  /// What stores the files of the file system that the descriptor's file is on.
   ///
   /// C: `fstatfs`
   init(ofDescriptor number: CInt) {
@@ -296,7 +298,7 @@ extension Timestamp {
   }
 }
 
-/// Random numbers that can't be guessed, all by one system call: Swift's generator makes one for each.
+/// Random numbers that can't be guessed, all by one system call: Swift's generator makes a call for each number.
 ///
 /// C: `getentropy`
 func randomNumbers(_ count: Int) -> [UInt64] {

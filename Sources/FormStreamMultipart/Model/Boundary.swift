@@ -24,8 +24,8 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
   public static func random() -> Boundary {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     var text = Array("FormStream-".utf8)
-    // 64 bits are so many more than 8 characters need that all characters are equally likely, to
-    // within a hundred thousandth.
+    // A number has 64 bits, and 8 characters need fewer than 48. So all characters are equally likely, to within a
+    // hundred thousandth.
     for var number in randomNumbers(3) {
       for _ in 0..<8 {
         let (rest, index) = number.quotientAndRemainder(dividingBy: UInt64(alphabet.count))
@@ -40,7 +40,7 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
     description = text
   }
 
-  /// The value of the `boundary` parameter in a Content-Type: in quotes if a character requires it.
+  /// The value of the `boundary` parameter in a Content-Type. It is in quotes if a character requires them.
   ///
   /// RFC 2046 §5.1.1: the grammar allows characters that "must be in quotes" in a Content-Type.
   public var parameterValue: String {

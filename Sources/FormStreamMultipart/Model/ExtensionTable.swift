@@ -3,12 +3,12 @@ import FormStreamPlatform
 /// The media types of file name extensions. An extension may have several: `ts` is a video or a
 /// TypeScript program.
 ///
-/// A table is text, which is searched for each extension once. Programs ask for few extensions, and to
-/// read all of a large table into a dictionary would take longer than to send a small file.
+/// A table is text, and the text is searched once for each extension. Programs ask for few extensions, and reading a
+/// large table into a dictionary would take longer than sending a small file.
 ///
-/// It is a detector too: forms use ``builtIn`` if they are given no other.
+/// A table is also a ``MediaTypeDetector``: forms use ``builtIn`` if they are given no other detector.
 public struct ExtensionTable: Sendable {
-  /// The texts, in the order in which they are searched. None is read before it is asked for.
+  /// The texts, in the order in which they are searched. No text is read before a type is asked for.
   private var texts: [Text]
 
   /// Reads a table in the format of `mime.types`: each line has a type and its extensions. Lines
@@ -18,12 +18,12 @@ public struct ExtensionTable: Sendable {
     self.init { bytes }
   }
 
-  /// A table in the same format, which is made when it is first asked for.
+  /// A table in the same format. Its text is asked for only when a type is looked up.
   package init(_ text: @escaping @Sendable () -> [UInt8]) {
     texts = [Text(bytes: text)]
   }
 
-  /// A table with the types of this table, followed by those of another.
+  /// A table with the types of this table, followed by the types of another table.
   public func adding(_ other: ExtensionTable) -> ExtensionTable {
     var sum = self
     sum.texts += other.texts
@@ -41,7 +41,7 @@ public struct ExtensionTable: Sendable {
     return types
   }
 
-  /// The first type of the extension of a file name that fulfils a condition.
+  /// The first type that fulfils a condition, of all types of a file name's extension.
   package func firstType(
     of filename: String, where isWanted: (MediaType) -> Bool = { _ in true }
   ) -> MediaType? {
@@ -59,9 +59,10 @@ public struct ExtensionTable: Sendable {
   public static let builtIn = ExtensionTable(builtInText)
 }
 
-/// A text of a table, and what was found in it so far: thousands of files often have the same extension.
+/// A text of a table, with the types found in it so far: thousands of files often have the same extension.
 private final class Text: Sendable {
-  /// Others than these are searched for each time.
+  /// The maximum number of extensions whose types are kept, and their maximum length. Other extensions are searched for
+  /// each time.
   private static let (maximumKnown, maximumLength) = (1000, 32)
 
   private let bytes: @Sendable () -> [UInt8]
@@ -100,7 +101,7 @@ private struct TableLine {
   private var end = 0
   /// The type: the line's first word.
   private(set) var type: Slice<UnsafeRawBufferPointer>
-  /// What follows the type, up to a comment.
+  /// The rest of the line after the type, up to a comment.
   private var words = 0..<0
 
   init(of text: UnsafeRawBufferPointer) {

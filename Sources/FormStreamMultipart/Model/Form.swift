@@ -19,8 +19,8 @@ public struct Form: Sendable {
   public var boundary: Boundary
   /// How names and file names are escaped.
   public var escaping: EscapingProfile
-  /// Whether a lone CR or LF in a text becomes CRLF, as in browsers. By default, text is sent byte
-  /// for byte. Files always are.
+  /// Whether a lone CR or LF in a text becomes CRLF, as in browsers. By default, text is sent byte for byte. Files are
+  /// always sent byte for byte.
   public var browserText: Bool
 
   /// The maximum depth of forms inside forms.

@@ -1,7 +1,7 @@
 /// The multipart type of a form.
 ///
-/// Servers that are not made for browsers expect others than `multipart/form-data`, with parts that
-/// need no names:
+/// Servers that are not made for browsers expect other types than `multipart/form-data`. Parts of these types need no
+/// names:
 ///
 /// ```swift
 /// let form = Form(type: .related) {
@@ -11,12 +11,11 @@
 /// ```
 public struct FormType: Hashable, Sendable {
   let mediaType: MediaType
-  /// Whether all parts are fields, with names. Each part asks for it.
+  /// Whether all parts are fields with names. It is stored, because it is looked up for each part.
   let isFormData: Bool
 
-  /// Another multipart type, with its parameters, such as `multipart/report;
-  /// report-type=delivery-status`. Laying out the form throws `invalidMediaType` if it is not one,
-  /// or has a boundary.
+  /// Another multipart type, with its parameters, such as `multipart/report; report-type=delivery-status`. Laying out
+  /// the form throws `invalidMediaType` if the type is not a multipart type, or has a boundary.
   public init(_ type: MediaType) {
     mediaType = type
     isFormData = type.essence == "multipart/form-data"
@@ -30,11 +29,11 @@ public struct FormType: Hashable, Sendable {
   public static let alternative = FormType("multipart/alternative")
   /// Parts whose order does not matter (RFC 2046 §5.1.6).
   public static let parallel = FormType("multipart/parallel")
-  /// A root part and what it refers to (RFC 2387). The root is the first part, and its type becomes
-  /// the parameter `type`.
+  /// A root part and the parts that it refers to (RFC 2387). The root is the first part, and its type becomes the
+  /// parameter `type`.
   public static let related = FormType("multipart/related")
 
-  /// A root part and what it refers to (RFC 2387).
+  /// A root part and the parts that it refers to (RFC 2387).
   ///
   /// - Parameter start: the `Content-ID` of the root part as in its header, with angle brackets.
   public static func related(start: String) -> FormType {
@@ -53,7 +52,8 @@ extension Form {
   /// The value of the request's `Content-Type` header.
   public var contentType: String { type(as: type.mediaType).description }
 
-  /// The type of this form as a part of another one. RFC 7578 §4.3 has no form data inside form data.
+  /// The type of this form as a part of another form. RFC 7578 §4.3 has no form data inside form data, so the type is
+  /// then `multipart/mixed`.
   var typeInsideForm: MediaType {
     type(as: type.isFormData ? .multipartMixed : type.mediaType)
   }

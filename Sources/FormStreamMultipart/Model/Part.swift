@@ -1,15 +1,14 @@
 /// One part of a form: its name, its headers and where its bytes come from.
 public struct Part: Sendable {
-  /// The name of the field. If it is empty in a form of another type than form data, the part has no
-  /// name.
+  /// The name of the field. In a form that is not form data, an empty name means that the part has no name.
   public var name: String
-  /// The file name. Receivers treat a part that has one as a file. Bytes that are not UTF-8 are shown
-  /// as U+FFFD here, and sent as they are.
+  /// The file name. Receivers treat a part with a file name as a file. Bytes that are not UTF-8 are shown as U+FFFD
+  /// here, and sent as they are.
   public var filename: String? {
     didSet { filenameBeyondUTF8 = nil }
   }
-  /// The bytes of the file name as they are sent, before they are escaped. Those of a file's name
-  /// need not be UTF-8.
+  /// The bytes of the file name that are sent, before they are escaped. They need not be UTF-8, because the name of a
+  /// file need not be UTF-8.
   public var filenameBytes: [UInt8]? {
     get { filenameBeyondUTF8 ?? filename.map { Array($0.utf8) } }
     set {
@@ -20,9 +19,9 @@ public struct Part: Sendable {
   }
   /// The bytes of a file name that is not UTF-8.
   private(set) var filenameBeyondUTF8: [UInt8]?
-  /// The media type. If it is nil, a part with a file name gets a detected type when the form is
-  /// laid out: by default that of its extension, and `application/octet-stream` if there is no guess.
-  /// A part without a file name has no `Content-Type`.
+  /// The media type. If it is nil, the type of a part with a file name is detected when the form is laid out. By
+  /// default, the extension of the file name decides; if there is no guess, the type is `application/octet-stream`. A
+  /// part without a file name has no `Content-Type`.
   public var type: MediaType?
   /// Headers in addition to the derived ones.
   public var headers: HTTPHeaders

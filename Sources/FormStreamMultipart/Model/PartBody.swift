@@ -8,9 +8,9 @@ public struct PartBody: Sendable {
     case closed(ClosedFile)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
-    // These two are large and rare. Kept apart, they don't make each of 100,000 texts as large.
+    // These two cases are large and rare. They are indirect, so that each of 100,000 texts does not take as much room.
     indirect case form(Form)
-    /// What was wrong with the arguments; laying it out throws this.
+    /// The error in the arguments. Laying out the body throws it.
     indirect case invalid(MultipartError)
   }
 
@@ -47,9 +47,9 @@ public struct PartBody: Sendable {
 
   /// A file, or a range of one.
   ///
-  /// The identity and the size of the file are read when the form is laid out. The file must not
-  /// change until its last byte is read, or reading fails with `sourceChanged`, unless it only grows and
-  /// may.
+  /// The identity and the size of the file are read when the form is laid out. The file must not change until its last
+  /// byte is read. If it changes, reading fails with `sourceChanged`, unless the file only grows and `growth` allows
+  /// that.
   ///
   /// - Parameters:
   ///   - path: the file: a path as text or bytes, or a file URL of Foundation. With another URL,
@@ -73,7 +73,7 @@ public struct PartBody: Sendable {
     }
   }
 
-  /// The same body, but if it is a file, or a form with files, they may grow.
+  /// The same body, but its file, or the files of its form, may grow.
   package func growing(_ growth: FileGrowth) -> PartBody {
     switch kind {
     case .file(var origin):
@@ -99,14 +99,15 @@ public struct PartBody: Sendable {
     return PartBody(kind: .stream(StreamOrigin(length: length, singleUse: singleUse, make: open)))
   }
 
-  /// The rest of an open descriptor, such as standard input (0), up to its end. It is one-shot, and
-  /// is not closed.
+  /// The rest of an open descriptor, such as standard input (0), up to its end. The body is one-shot, and the
+  /// descriptor is not closed.
   public static func descriptor(_ number: Int32, length: Int64? = nil) -> PartBody {
     PartBody(
       kind: .descriptor(DescriptorOrigin(number: number, length: length, singleUse: SingleUse())))
   }
 
-  /// A form inside the form, with the boundary of the inner form. Form data is `multipart/mixed` there.
+  /// A form inside the form, with the boundary of the inner form. If the inner form is form data, it is sent as
+  /// `multipart/mixed`.
   public static func form(_ form: Form) -> PartBody {
     PartBody(kind: .form(form))
   }
@@ -122,7 +123,7 @@ public struct FileRange: Hashable, Sendable {
   /// Creates a range from the offsets of its bytes.
   public init(_ bytes: Range<Int64>) {
     let (length, overflow) = bytes.upperBound.subtractingReportingOverflow(bytes.lowerBound)
-    // It begins before any file does, so laying it out fails in any case.
+    // After an overflow, the range begins before any file does, so laying it out fails in any case.
     self.init(offset: bytes.lowerBound, length: overflow ? .max : length)
   }
 

@@ -2,7 +2,8 @@
 struct DamagedDelimiter {
   /// Finds the two hyphens and the boundary.
   private let scanner: BoundaryScanner
-  /// The end of the pieces so far: at most what the scanner looks for, and the hyphens of a last delimiter.
+  /// The last bytes of the pieces so far, at most as many as a last delimiter has: two hyphens, the boundary, two
+  /// hyphens.
   private var end: [UInt8] = []
 
   private static let lastMark = Array("--".utf8)
@@ -34,15 +35,16 @@ struct DamagedDelimiter {
     }
   }
 
-  /// How many bytes a damaged delimiter has that stands at the end of the preamble, where a line break follows it; nil if
-  /// there is none.
+  /// The number of bytes of a damaged delimiter at the end of the preamble, where a line break follows; nil if there is
+  /// none.
   var sizeAtEnd: Int? {
     [scanner.delimiter, scanner.delimiter + Self.lastMark]
       .first { end.suffix($0.count).elementsEqual($0) }?.count
   }
 
-  /// Whether the bytes after the boundary are those of a delimiter: a line break or white space, and before it, in the last
-  /// delimiter, two hyphens. Before any others, the text belongs to another boundary that begins in the same way.
+  /// Whether these bytes after the boundary complete a delimiter: a line break or white space, and in a last delimiter
+  /// two hyphens before that. If other bytes follow the boundary, the text belongs to another boundary that begins in
+  /// the same way.
   private static func endsDelimiter(_ tail: ArraySlice<UInt8>) -> Bool {
     let rest = tail.starts(with: lastMark) ? tail.dropFirst(lastMark.count) : tail
     guard let byte = rest.first else { return false }

@@ -12,7 +12,7 @@ extension FormParser {
     return String(decoding: boundary, as: UTF8.self)
   }
 
-  /// Whether a `Content-Type` is that of form data.
+  /// Whether a `Content-Type` is `multipart/form-data`.
   package static func isFormData(_ contentType: String) -> Bool {
     let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > 0x20 }
     let formData = "multipart/form-data".utf8

@@ -17,18 +17,16 @@ extension FormParser {
     public init() {}
   }
 
-  /// How large a body and its parts may be. A body that exceeds a limit is `limitExceeded`,
-  /// immediately.
+  /// How large a body and its parts may be. If a body exceeds a limit, parsing throws `limitExceeded` immediately.
   public struct Limits: Hashable, Sendable {
     /// The maximum number of bytes in the boundary (RFC 2046 §5.1.1 allows 70).
     public var boundary = Boundary.maximumLength
-    /// The maximum number of bytes in the header block of a part, which is kept in memory, and in
+    /// The maximum number of bytes in the header block of a part, which is kept in memory. It is also the maximum for
     /// the white space after a delimiter.
     public var headerBlock = Part.maximumHeaderBlockSize
     /// The maximum number of headers in a part.
     public var headersPerPart = Part.maximumHeaderCount
-    /// The maximum number of bytes in the header blocks of all parts together. Callers often keep
-    /// them.
+    /// The maximum number of bytes in the header blocks of all parts together. Callers often keep all headers.
     public var allHeaders: Int64 = 16 * 1024 * 1024
     /// The maximum number of parts.
     public var parts = 10_000
@@ -59,8 +57,8 @@ extension FormParser {
       package var description: String { rawValue }
     }
 
-    /// The beginning of the remedy for a body over a limit, as messages have it: the library names the property, the
-    /// command the flag, and a receiver tells senders only that there is a limit.
+    /// The beginning of the remedy in a message about a body over a limit. The library names the property, and the
+    /// command names the flag. A receiver tells senders only that there is a limit.
     package struct Remedy: MessageSetting {
       package let limit: Name
 

@@ -1,7 +1,7 @@
 extension FormParser {
   /// Parses the next bytes and calls `handle` with each event. After the last bytes, call ``finish()``.
   ///
-  /// - Throws: what ``next(_:)`` and `handle` throw. After an error of `handle` the rest of the bytes is lost, so that every
+  /// - Throws: what ``next(_:)`` and `handle` throw. If `handle` throws, the rest of the bytes is lost, so every
   ///   further call throws `parserUsed`.
   public func feed(
     _ bytes: UnsafeRawBufferPointer, to handle: (Event) throws -> Void
@@ -70,7 +70,7 @@ where Chunks.Element: Collection<UInt8> {
 
   /// Parses one chunk at a time; only the events of that chunk are in memory.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// Chunks with more bytes are parsed elsewhere: the caller's actor, which may be the main actor, has other work.
+    /// Chunks with more bytes are not parsed on the caller's actor, which may be the main actor and has other work.
     private static var largestChunkOnActor: Int { 64 * 1024 }
 
     fileprivate var chunks: Chunks.AsyncIterator
@@ -81,7 +81,8 @@ where Chunks.Element: Collection<UInt8> {
     fileprivate var hasBegun = false
     fileprivate var hasEnded = false
 
-    /// The next event; nil after the last. It stays on the caller's actor, except to parse a chunk of more than 64 KiB.
+    /// The next event; nil after the last. The call stays on the caller's actor, except to parse a chunk of more than
+    /// 64 KiB.
     ///
     /// - Throws: `parserUsed` if the parser was used before; what the parser and the chunks throw.
     public mutating func next(
@@ -132,7 +133,8 @@ extension FormEvents.Element {
   }
 }
 
-/// An event that waits. `FormEvents.Element` is generic, and arrays of a generic type take twice the time.
+/// An event that waits to be returned. `FormEvents.Element` is generic, and arrays of a generic type take twice the
+/// time.
 private enum FoundEvent: Sendable {
   case partBegan(PartHead)
   case partBytes([UInt8])

@@ -18,11 +18,12 @@ import FormStreamPlatform
 /// while let event = try parser.finish() { … }
 /// ```
 ///
-/// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white space may
-/// follow a delimiter; the line break after the last one may be missing; a header may continue on the next line; and a
-/// delimiter may follow a header block immediately. But the text before the first delimiter must not hold a damaged
-/// one, which is not alone on its line, and no skipped text may hold `Content-Disposition:`: a part would be lost.
-/// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that error again.
+/// The parser is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white
+/// space may follow a delimiter; the line break after the last one may be missing; a header may continue on the next
+/// line; and a delimiter may follow a header block immediately. But the text before the first delimiter must not hold a
+/// damaged delimiter, which is not alone on its line. No skipped text may hold `Content-Disposition:`. In both cases, a
+/// part would be lost. Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
+/// error again.
 ///
 /// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. With `feed` and
 /// ``next(_:)``, a second body begins after ``finish()``.
@@ -89,14 +90,14 @@ public final class FormParser {
   private var partBytes: Int64 = 0
   /// Where the preamble or the epilogue begins, and how many of its bytes were skipped.
   private var skippedOffset: Int64 = 0
-  /// Searches the preamble for a delimiter; nil before its first byte.
+  /// Searches the preamble for a damaged delimiter; nil before its first byte.
   private var preambleSearch: DamagedDelimiter?
-  /// Where the first delimiter in the preamble begins.
+  /// Where the first damaged delimiter in the preamble begins; nil if none was found.
   private var damagedOffset: Int64?
   private var skippedBytes: Int64 = 0
   /// Searches the preamble, and then the epilogue, for the headers of a part.
   private var skippedPartSearch = SkippedPart()
-  /// Where the first of them begin.
+  /// Where the first headers found in skipped text begin; nil if none were found.
   private var skippedPartOffset: Int64?
 
   /// Creates a parser for one body.
@@ -123,7 +124,7 @@ public final class FormParser {
     beginData()
   }
 
-  /// Returns the next event, or nil if more input is needed. Removes from `input` what was read.
+  /// Returns the next event, or nil if more input is needed. Removes the bytes that were read from `input`.
   ///
   /// - Throws: `malformedBody` and `limitExceeded`, with the offset; `parserUsed` after ``finish()``.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
@@ -155,7 +156,7 @@ public final class FormParser {
     }
   }
 
-  /// Ends the input. Returns the events that depended on it, one for each call, then nil.
+  /// Ends the input. Returns the events that depended on the end, one for each call, then nil.
   ///
   /// - Throws: `bodyIncomplete` if the last delimiter is missing.
   public func finish() throws(MultipartError) -> Event? {
@@ -186,7 +187,7 @@ public final class FormParser {
     isTaken = true
   }
 
-  /// Lets every further call fail: bytes that were not parsed are lost.
+  /// Makes every further call fail, because bytes that were not parsed are lost.
   func giveUp(because error: any Error) {
     failure =
       failure
@@ -356,8 +357,9 @@ extension FormParser {
     preambleSearch = search
   }
 
-  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first one does not, for
-  /// example because a byte order mark stands before it, then it and its part would be skipped without a word.
+  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first delimiter does not,
+  /// for example because a byte order mark stands before it, the delimiter and its part would be skipped without an
+  /// error.
   private func refuseDamagedDelimiter() throws(MultipartError) {
     if damagedOffset == nil, let size = preambleSearch?.sizeAtEnd {
       damagedOffset = skippedBytes - Int64(size)
@@ -368,7 +370,8 @@ extension FormParser {
       at: damagedOffset)
   }
 
-  /// Searches bytes that are skipped, up to the limit: so what is found does not depend on how the input is divided.
+  /// Searches skipped bytes for the headers of a part. The search ends at the limit, so that its result does not depend
+  /// on how the input is divided.
   private func searchForPart(_ bytes: UnsafeRawBufferPointer, at start: Int64, limit: Int64) {
     guard skippedPartOffset == nil else { return }
     let searched = bytes.prefix(Int(clamping: max(0, limit - skippedBytes)))
@@ -403,8 +406,8 @@ extension FormParser {
 
   // MARK: Delimiters
 
-  /// RFC 2046 §5.1.1: a delimiter ends with white space and CRLF; the last one has two hyphens
-  /// before them. Text that begins like a delimiter and continues differently is data.
+  /// RFC 2046 §5.1.1: a delimiter ends with white space and CRLF. The last delimiter has two hyphens before the white
+  /// space. Text that begins like a delimiter and continues differently is data.
   private func readDelimiterTail(_ input: inout UnsafeRawBufferPointer) throws(MultipartError)
     -> Step
   {

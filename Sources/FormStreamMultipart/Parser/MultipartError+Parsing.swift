@@ -11,10 +11,10 @@ extension MultipartError {
   }
 
   /// - Parameters:
-  ///   - offset: the first byte past the limit, so that it does not depend on how the input is
+  ///   - offset: the offset of the first byte past the limit, so that the error does not depend on how the input is
   ///     divided.
   ///   - limit: the setting that the reader of the body may raise.
-  ///   - otherwise: what else may be the remedy.
+  ///   - otherwise: the other remedy.
   static func overLimit(
     _ what: String, at offset: Int64, limit: FormParser.Limits.Name,
     otherwise: String = "send less"

@@ -2,10 +2,11 @@ import FormStreamPlatform
 
 /// Searches skipped text, which arrives in pieces, for the headers of a part.
 struct SkippedPart {
-  /// Its first byte occurs nowhere else in it. So after a mismatch, only that byte can begin another one.
+  /// The text to find. Its first byte occurs only once in it. So after a mismatch, a new match can begin only with
+  /// that byte.
   private static let text = Array("content-disposition:".utf8)
 
-  /// How many bytes of it the text so far ends with.
+  /// How many bytes of `text` the pieces so far end with.
   private var matched = 0
 
   /// Searches the next piece. Returns where the headers begin, counted from the start of the piece, so that the number is

@@ -2,7 +2,8 @@ import Glibc
 
 /// A file of lines that only this process writes to, at its end. It is closed when it is released.
 ///
-/// What one call appends is one `write`: if the process ends in between, the file ends with a part of the line at most.
+/// Each call of `append(_:)` is one `write`. If the process ends during the call, the file ends with a part of the line
+/// at most.
 package final class AppendedFile: Sendable {
   private let descriptor: WritableDescriptor
 
@@ -24,9 +25,9 @@ package final class AppendedFile: Sendable {
       try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
   }
 
-  /// Keeps other processes from the file until it is closed. Returns false if one of them does so.
+  /// Keeps other processes from the file until it is closed. Returns false if another process keeps this one from it.
   ///
-  /// A file system without locks, as some on a network are, keeps no other process away.
+  /// A file system without locks, such as some network file systems, keeps no other process away.
   ///
   /// C: `flock(LOCK_EX|LOCK_NB)`
   package func lock() throws(SystemError) -> Bool {
@@ -53,7 +54,7 @@ package final class AppendedFile: Sendable {
     }
   }
 
-  /// Cuts off a last line that is torn. Returns the size that is left.
+  /// Cuts off the last line if it is torn: if it has no line feed. Returns the size that is left.
   ///
   /// C: `fstat`, `pread`, `ftruncate`
   package func cutTornLine() throws(SystemError) -> Int64 {

@@ -38,7 +38,7 @@ package final class AutoResetEvent: Sendable {
     pthread_mutex_lock(mutex)
     isSignalled = true
     pthread_mutex_unlock(mutex)
-    // If it were done before, the thread would wake up only to wait for the lock.
+    // If this were done before the unlock, the thread would wake up only to wait for the lock.
     pthread_cond_signal(condition)
   }
 
@@ -50,7 +50,7 @@ package final class AutoResetEvent: Sendable {
     var end = timespec()
     clock_gettime(CLOCK_MONOTONIC, &end)
     let (seconds, attoseconds) = (limit ?? .zero).components
-    // A limit past the end of the clock waits until then: longer than any machine runs.
+    // A limit past the end of the clock becomes the end of the clock: longer than any machine runs.
     let (sum, overflow) = end.tv_sec.addingReportingOverflow(time_t(clamping: seconds))
     end.tv_sec = overflow ? .max - 1 : sum
     end.tv_nsec += Int(attoseconds / 1_000_000_000)

@@ -1,6 +1,6 @@
 /// Runs tasks on threads of its own, or on the thread that waits for them.
 ///
-/// The tasks may block, on a disk or another machine, which the threads that all tasks of the process share must never do.
+/// The tasks may block, on a disk or another machine. The threads that all tasks of the process share must never block.
 package final class BlockingExecutor: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -16,7 +16,7 @@ package final class BlockingExecutor: TaskExecutor {
   /// An executor without threads: `runUntilStopped` runs the tasks.
   package init() {}
 
-  /// Starts threads. Returns nil if the system has none left.
+  /// Starts threads. Returns nil if the system can't start them all.
   package init?(threads count: Int, named name: String) {
     for _ in 0..<count where !startThread(name, { [self] in runUntilStopped() }) {
       stop()

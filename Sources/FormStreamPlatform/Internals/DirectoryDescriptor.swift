@@ -47,8 +47,8 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Opens a directory in another; nil if the name is not a directory's. A link to a directory is
-  /// not one.
+  /// Opens a directory in another; nil if the name is not the name of a directory. A link to a directory does not count
+  /// as a directory.
   ///
   /// C: `openat(O_NOFOLLOW)`
   package init?(
@@ -101,7 +101,7 @@ package final class DirectoryDescriptor: Sendable {
   /// Creates a file for writing. Throws if the name is taken, even by a dangling link.
   ///
   /// - Parameters:
-  ///   - access: what it is opened for, as `open` has it.
+  ///   - access: the access mode of `open`, such as `O_WRONLY`.
   ///   - permissions: the mode of the file; the umask applies.
   ///
   /// C: `openat(O_EXCL)`
@@ -117,10 +117,10 @@ package final class DirectoryDescriptor: Sendable {
   /// system has no such files, or they can't get a name later.
   ///
   /// - Parameters:
-  ///   - access: what it is opened for, as `open` has it.
+  ///   - access: the access mode of `open`, such as `O_WRONLY`.
   ///   - permissions: the mode of the file; the umask applies.
-  ///   - testName: the name of the file that shows whether it can get one. For a moment that file is
-  ///     there, so it is a name that the caller removes if the process is ended.
+  ///   - testName: the name of a test file, which shows whether a file without a name can get one. The test file exists
+  ///     for a moment, so use a name that the caller removes if the process is ended.
   func makeUnnamedFile(
     access: CInt = O_WRONLY, permissions: UInt32, testName: FileName
   ) throws(SystemError) -> WritableDescriptor? {
@@ -133,8 +133,8 @@ package final class DirectoryDescriptor: Sendable {
     return isPossible ? try openUnnamedFile(access, permissions: permissions) : nil
   }
 
-  /// Whether a file without a name can get one: some file systems have no hard links, and without
-  /// `/proc` there is no way that needs no privilege. Only the attempt shows it.
+  /// Whether a file without a name can get one. Some file systems have no hard links, and without `/proc` only a
+  /// privileged process can give the file a name. Only the attempt shows whether it is possible.
   private func canNameFiles(_ name: FileName) throws(SystemError) -> Bool {
     guard let file = try openUnnamedFile(O_WRONLY, permissions: 0o600) else { return false }
     guard (try? file.link(as: name, in: self)) == true else { return false }
@@ -154,8 +154,8 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Moves a file of this directory to a name in another. Returns false, and does nothing, if the
-  /// name is taken.
+  /// Moves a file of this directory to a name in another directory. Returns false, and does nothing, if the name is
+  /// taken.
   ///
   /// C: `renameat2(RENAME_NOREPLACE)`
   func move(
@@ -176,7 +176,7 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same for file systems without `RENAME_NOREPLACE`, such as NFS: for a moment the file has
+  /// Moves a file in the same way on file systems without `RENAME_NOREPLACE`, such as NFS: for a moment the file has
   /// both names.
   ///
   /// C: `linkat`, `unlinkat`
@@ -198,9 +198,9 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same for file systems that have no hard links either, such as some FUSE file systems:
-  /// creates an empty file of the new name, then replaces it. A process that is killed in between
-  /// leaves the empty file.
+  /// Moves a file in the same way on file systems that have no hard links either, such as some FUSE file systems:
+  /// creates an empty file with the new name, then replaces it. A process that is killed in between leaves the empty
+  /// file.
   private func claim(
     _ new: some PathBytes, in directory: DirectoryDescriptor, for old: some PathBytes
   ) throws(SystemError) -> Bool {
@@ -219,8 +219,8 @@ package final class DirectoryDescriptor: Sendable {
     return false
   }
 
-  /// Moves a file of this directory to a name in another, replacing a file or a link with that
-  /// name. Returns false, and does nothing, if a directory has the name.
+  /// Moves a file of this directory to a name in another directory, replacing a file or a link with that name. Returns
+  /// false, and does nothing, if a directory has the name.
   ///
   /// C: `renameat`
   package func move(
@@ -238,7 +238,7 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Writes the names in the directory to the disk. It must be readable.
+  /// Writes the names in the directory to the disk. The directory must be readable.
   ///
   /// C: `fsync`
   package func synchronize() throws(SystemError) {
@@ -255,7 +255,7 @@ package final class DirectoryDescriptor: Sendable {
     try retryingInterrupts { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Whether the name is that of a regular file of this user that was not written to in the last `seconds`.
+  /// Whether the name is that of a regular file that belongs to this user and was not written to in the last `seconds`.
   ///
   /// C: `fstatat`, `time`, `geteuid`
   func isOwnFile(_ name: some PathBytes, olderThan seconds: Int) -> Bool {
@@ -272,12 +272,12 @@ package final class DirectoryDescriptor: Sendable {
     _ = name.withCString { unlinkat(number, $0, 0) }
   }
 
-  /// Removes the file of that name if it is the one with this identity. Returns false if it is, and
-  /// stays.
+  /// Removes the file with this name, if it has this identity. Returns false if it has the identity and could not be
+  /// removed.
   ///
-  /// Another process may replace the file at any time, and no system call removes a name only if it
-  /// is that of a certain file. So the file is first moved to a name that is used for nothing else. If it
-  /// turns out to be another one, it gets its name back, unless a newer file has got that name.
+  /// Another process may replace the file at any time, and no system call removes a name only if it names a certain
+  /// file. So the file is first moved to a name that is used for nothing else. If it turns out to be another file, it
+  /// gets its name back, unless a newer file has taken that name.
   package func remove(_ name: some PathBytes, ifStill identity: FileKey) -> Bool {
     guard (try? self.identity(of: name)) == identity else { return true }
     let aside = FileName.temporary()

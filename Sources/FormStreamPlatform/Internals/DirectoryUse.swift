@@ -1,10 +1,10 @@
 import Glibc
 
-/// Says to other processes that this one stores files in a directory, until it is released or the
-/// process ends. Network file systems may not support it.
+/// Tells other processes that this process stores files in a directory, until this object is released or the process
+/// ends. Network file systems may not support that.
 package final class DirectoryUse: Sendable {
-  /// A temporary file that was not written to for longer than this is no longer in use:
-  /// programs that don't store files here, such as `post -o`, give no sign that they use it.
+  /// A temporary file that was not written to for this many seconds is no longer in use. The age is needed because
+  /// programs that don't mark the directory, such as `post -o`, give no other sign that they use a file.
   private static let maximumAge = 3600
 
   private let number: CInt
@@ -37,7 +37,7 @@ package final class DirectoryUse: Sendable {
     }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
-      // An entry is only as long as its name: a copy of the complete field would read after its end.
+      // An entry is only as long as its name: a copy of the complete field would read past the end of the entry.
       guard let start = entry.pointer(to: \.d_name) else { continue }
       let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
       let name = FileName(bytes: Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))

@@ -11,8 +11,8 @@ package final class Guarded<Value>: @unchecked Sendable {
 
   /// What `mutex` guards.
   ///
-  /// It is one property and never empty. The thread sanitizer takes a use of an empty property for a use of
-  /// the one beside it in memory, so a `Guarded(())` would look like a race for `mutex`.
+  /// It is one property and never empty. The thread sanitizer takes a use of an empty property for a use of the
+  /// property beside it in memory, so a `Guarded(())` would look like a race for `mutex`.
   private struct State {
     var value: Value
     /// The number of threads that wait for a change.
@@ -68,7 +68,7 @@ package final class Guarded<Value>: @unchecked Sendable {
   private func unlock() {
     let isAwaited = state.waiting > 0
     pthread_mutex_unlock(mutex)
-    // If it were done before, the threads would wake up only to wait for the lock.
+    // If this were done before the unlock, the threads would wake up only to wait for the lock.
     if isAwaited { pthread_cond_broadcast(changed) }
   }
 }

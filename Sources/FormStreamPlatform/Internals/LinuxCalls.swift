@@ -17,7 +17,7 @@ let renameWithoutReplacing: CUnsignedInt = 1
 let fileAllocate: FileAllocate? = loadedFunction(named: "fallocate")
 typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
 
-/// `FALLOC_FL_KEEP_SIZE`: the file's size stays.
+/// `FALLOC_FL_KEEP_SIZE`: the file's size does not change.
 let allocateBehindTheEnd: CInt = 1
 
 /// C: `pthread_setname_np`; nil if the C library has none.
@@ -34,7 +34,8 @@ typealias Statx =
 /// `AT_EMPTY_PATH`: the call is about the descriptor itself.
 let aboutDescriptor: CInt = 0x1000
 
-/// `STATX_BTIME`, and where `struct statx` of 256 bytes has what was found, and the time.
+/// `STATX_BTIME`, the size of `struct statx`, and the offsets of two fields: the mask of the values found, and the
+/// time.
 let birthOfFile: (mask: CUnsignedInt, size: Int, foundOffset: Int, timeOffset: Int) =
   (0x800, 256, 0, 80)
 

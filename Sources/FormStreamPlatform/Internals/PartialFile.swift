@@ -2,7 +2,7 @@ import Glibc
 
 /// A file that grows over several runs of a program, under a name of its own until it is complete.
 ///
-/// One user of it at a time has it: it is locked until it is closed, or released, or the process ends.
+/// Only one user at a time can open the file: it is locked until it is closed or released, or the process ends.
 package final class PartialFile: Sendable {
   /// The name in the directory.
   package let name: FileName
@@ -11,8 +11,8 @@ package final class PartialFile: Sendable {
 
   /// Creates an empty file that only its owner can read and write; nil if the name is taken.
   ///
-  /// - Parameter describe: writes down which file it is. If the file system allows that, the file gets its name only then,
-  ///   so that a process that is killed in between leaves no file that nothing describes.
+  /// - Parameter describe: records the identity of the new file. If the file system allows that, the file gets its name
+  ///   only after this call. Then a process that is killed in between leaves no file without a record.
   ///
   /// C: `openat(O_TMPFILE)`, `flock`, `linkat`; or `openat(O_EXCL)`, `flock`
   package init?(
@@ -32,8 +32,8 @@ package final class PartialFile: Sendable {
         return nil
       }
     }
-    // Another process may have found a file with a name empty before this one could lock it. A file system without locks
-    // is no obstacle: there, no process takes over a file that was left.
+    // If the file has a name, another process may have found it, still empty, before this process could lock it. A file
+    // system without locks is no obstacle: there, no process takes over a file that was left.
     guard try descriptor.lock() != .refused else { return nil }
     do {
       try describe(identity)
@@ -95,10 +95,10 @@ package final class PartialFile: Sendable {
     }
   }
 
-  /// What no other file of the file system has, also none that is made after this one was removed.
+  /// Values that no other file of the file system has, not even a file that is made after this one was removed.
   package struct Identity: Equatable, Sendable {
     package let inode: UInt64
-    /// When the file was made; nil if the file system doesn't say. Without it, the inode may be one that is used again.
+    /// When the file was made; nil if the file system doesn't say. Without it, the inode may have been used again.
     package let birth: Time?
 
     package init(inode: UInt64, birth: Time?) {
@@ -106,10 +106,10 @@ package final class PartialFile: Sendable {
     }
   }
 
-  /// What is another after any change of the file.
+  /// Values that differ after any change of the file.
   package struct Condition: Equatable, Sendable {
     package let size: Int64
-    /// When the contents or the attributes were changed. A program can set the time of the contents, but not this one.
+    /// When the contents or the attributes were changed. A program can set the time of the contents, but not this time.
     package let changed: Time
 
     package init(size: Int64, changed: Time) {
@@ -185,13 +185,13 @@ package final class PartialFile: Sendable {
   /// C: `fsync`
   package func synchronize() throws(SystemError) { try descriptor.synchronize() }
 
-  /// Throws what some file systems report only when a file is closed. The file stays open.
+  /// Throws the errors that some file systems report only when a file is closed. The file stays open.
   ///
   /// C: `dup`, `close`
   package func flush() throws(SystemError) { try descriptor.flush() }
 
-  /// Gives the file the mode of the file that it replaces, or that of a new file, as far as the umask allows it. It stays
-  /// private if the umask is not known.
+  /// Gives the file the mode of the file that it replaces. If it replaces no file, it gets the mode of a new file, as
+  /// far as the umask allows that. It stays private if the umask is not known.
   ///
   /// - Parameter name: the name that is replaced; nil for none.
   ///
@@ -209,7 +209,7 @@ package final class PartialFile: Sendable {
   package func move(
     to name: FileName, ifTaken conflict: AtomicFile.NameConflict
   ) throws(SystemError) -> Bool {
-    // What another process has put under this name is not moved.
+    // A file that another process has put under this name is not moved.
     guard try hasName else { throw .notFound }
     return switch conflict {
     case .replace: try directory.move(self.name, to: directory, replacing: name)
@@ -222,15 +222,15 @@ package final class PartialFile: Sendable {
     if (try? hasName) == true { directory.remove(name) }
   }
 
-  /// Closes the file, and so releases the lock. Throws what some file systems report only here.
+  /// Closes the file, and so releases the lock. Throws the errors that some file systems report only here.
   ///
   /// C: `close`
   package func close() throws(SystemError) { try descriptor.close() }
 }
 
 extension DirectoryDescriptor {
-  /// Whether a file may take the name from what has it now: from nothing, a regular file or a link, and not from a
-  /// directory, a device or a pipe.
+  /// Whether a file may take a name: yes if the name is free, or if a regular file or a link has it; no if a directory,
+  /// a device or a pipe has it.
   ///
   /// C: `fstatat`
   package func mayReplace(_ name: FileName) throws(SystemError) -> Bool {
@@ -245,7 +245,7 @@ extension DirectoryDescriptor {
     return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
   }
 
-  /// Who may read, write and run a regular file; nil if there is none.
+  /// The permissions of a regular file: who may read, write and run it. Nil if there is no regular file with this name.
   ///
   /// C: `fstatat`
   func permissions(of name: some PathBytes) -> UInt32? {
@@ -288,7 +288,7 @@ extension stat {
   }
 }
 
-/// A number that is another one after each start of the system; nil if the system has none.
+/// A text that is different after each start of the system; nil if the system has none.
 ///
 /// C: `open`, `read`
 package func bootID() -> String? {
@@ -297,8 +297,8 @@ package func bootID() -> String? {
   }
 }
 
-/// The bits that this process takes away from the modes of new files; nil if they are not known. `umask` can't be asked
-/// without a change of it that other threads would see.
+/// The umask: the bits that this process takes away from the modes of new files; nil if they are not known. The call
+/// `umask` can't return them without changing them, and other threads would see the change.
 private var fileModeMask: UInt32? {
   guard let text = systemFile("/proc/self/status") else { return nil }
   for line in text.split(separator: "\n") where line.hasPrefix("Umask:") {

@@ -1,12 +1,13 @@
 extension TaskExecutor {
-  /// Hands over a job, and keeps this executor until that is done.
+  /// Hands over a job, and keeps this executor alive until the job is handed over.
   ///
   /// The runtime calls `enqueue` with a reference that it doesn't own. As soon as another thread has the job, the task may
   /// end and release the last reference, while this thread still uses the executor's lock.
   package func handOver(
     _ job: consuming ExecutorJob, _ pass: (UnownedJob) -> Void
   ) {
-    // Not `withExtendedLifetime`: to the compiler, the caller owns `self`, so it would leave a retain out.
+    // `withExtendedLifetime` is no help: for the compiler, the caller owns `self`, so the compiler would omit the
+    // retain.
     let executor = Unmanaged.passRetained(self)
     defer { executor.release() }
     pass(UnownedJob(job))

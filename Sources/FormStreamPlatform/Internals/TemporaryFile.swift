@@ -7,7 +7,7 @@ import Glibc
 package func openTemporaryFile(in directory: some PathBytes) throws(SystemError) -> Int32 {
   guard directory.isUsable else { throw .notFound }
   do throws(SystemError) {
-    // O_EXCL: it can't get a name later.
+    // O_EXCL: the file can't get a name later.
     let flags = O_RDWR | openUnnamed | O_EXCL | O_CLOEXEC
     return try retryingInterrupts { directory.withCString { open($0, flags, 0o600) } }
   } catch  where [EOPNOTSUPP, EISDIR, EINVAL].contains(error.number) {
@@ -15,7 +15,7 @@ package func openTemporaryFile(in directory: some PathBytes) throws(SystemError)
   }
 }
 
-/// The same for file systems that have no such files: for a moment it has a name.
+/// Opens a temporary file on file systems that have no files without names: for a moment the file has a name.
 ///
 /// C: `open(O_EXCL)`, `unlink`
 private func openRemovedFile(in directory: some PathBytes) throws(SystemError) -> Int32 {

@@ -48,8 +48,8 @@ private final class ThreadStart {
   }
 }
 
-/// Names this thread. Not by a file of `/proc`: the system would have to forget it when the thread ends, which takes
-/// longer than all else that a thread costs.
+/// Names this thread. A file in `/proc` could also do that, but the system would have to forget the file when the
+/// thread ends. That takes longer than all else that a thread costs.
 ///
 /// C: `pthread_setname_np`
 private func nameThisThread(_ name: String) {

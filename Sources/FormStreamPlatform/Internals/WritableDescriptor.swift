@@ -46,7 +46,7 @@ final class WritableDescriptor: Sendable {
     }
   }
 
-  /// Releases the room after the first `size` bytes, which are all there are.
+  /// Releases the room after the first `size` bytes. Bytes after them are cut off.
   ///
   /// C: `ftruncate`
   func releaseRoom(after size: Int64) throws(SystemError) {
@@ -81,7 +81,7 @@ final class WritableDescriptor: Sendable {
     }
   }
 
-  /// Throws what some file systems report only when a file is closed. The file stays open.
+  /// Throws the errors that some file systems report only when a file is closed. The file stays open.
   ///
   /// C: `dup`, `close`
   func flush() throws(SystemError) {
@@ -110,9 +110,9 @@ final class WritableDescriptor: Sendable {
   ///
   /// Closing alone may not end the lock: a program that another thread is just starting has the file open, too.
   ///
-  /// Some file systems report only here that there was no room: those on a network, and those with
-  /// quotas. The descriptor is closed even if this throws, so it is never closed again: its number
-  /// may be another file's by then.
+  /// Some file systems report only here that there was no room: network file systems, and file systems with quotas. The
+  /// descriptor is closed even if this throws. So it is never closed again: its number may belong to another file by
+  /// then.
   ///
   /// C: `flock(LOCK_UN)`, `close`
   func close() throws(SystemError) {

@@ -2,8 +2,8 @@
 /// flag, renders the message with that name.
 package protocol MessageSetting: CustomStringConvertible, Hashable, Sendable {}
 
-/// The sentences of an error. The settings in them are values, so that nobody has to search a finished text for their
-/// names.
+/// The sentences of an error. Settings in the sentences are kept as values, so that no code has to search a finished
+/// text for their names.
 ///
 /// A message is written as a text: `"… took too long: raise the limit (\(SettingName.attemptLimit))."`
 package struct Message: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
@@ -33,7 +33,7 @@ package struct Message: Sendable, CustomStringConvertible, ExpressibleByStringIn
     }
   }
 
-  /// Whether it names a setting.
+  /// Whether the message names a setting.
   package func names(_ setting: some MessageSetting) -> Bool {
     pieces.contains {
       if case .setting(let named) = $0 { AnyHashable(named) == AnyHashable(setting) } else { false }
@@ -57,8 +57,8 @@ package struct Message: Sendable, CustomStringConvertible, ExpressibleByStringIn
       if !literal.isEmpty { pieces.append(.text(literal)) }
     }
 
-    /// Adds a setting, another message, or any value as its description. One function for all of them: with a function for
-    /// each, the compiler needs seconds for a long sentence.
+    /// Adds a setting, another message, or any value as its description. One function does it for all of them: with a
+    /// function for each, the compiler needs seconds for a long sentence.
     package mutating func appendInterpolation<Value>(_ value: Value) {
       switch value {
       case let setting as any MessageSetting: pieces.append(.setting(setting))

@@ -9,7 +9,7 @@ package struct SafeName: Hashable, Sendable {
   /// Linux allows 255 bytes; the rest is left for a number.
   private static let maximumLength = 240
 
-  /// Bytes: two texts that Swift considers equal may be two names to the system.
+  /// The name as bytes: two texts that Swift considers equal may be two names to the system.
   package let fileName: FileName
 
   /// Makes the last component of a name safe; nil if nothing usable is left.
@@ -43,7 +43,7 @@ package struct SafeName: Hashable, Sendable {
     path.unicodeScalars.split { $0 == "/" || $0 == "\\" }
   }
 
-  /// The first name that is usable, or a word.
+  /// The first name that is usable, or the word if no name is.
   package init(firstUsable names: [String?], orElse word: StaticString) {
     let name = names.lazy.compactMap { $0.flatMap(SafeName.init) }.first
     self = name ?? SafeName(word: word.description)

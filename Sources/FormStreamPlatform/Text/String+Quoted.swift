@@ -1,6 +1,6 @@
 extension String {
-  /// This text in quotes for a message, shortened if it is longer than 80 bytes. What can't be displayed is shown as an escape,
-  /// such as `\u{D}`: the text may be from outside, and messages get into logs.
+  /// This text in quotes for a message, shortened if it is longer than 80 bytes. Characters that can't be displayed are
+  /// shown as escapes, such as `\u{D}`: the text may be from outside, and messages get into logs.
   package var quoted: String {
     let longest = 80
     let head = self.utf8.prefix(longest + 1)

@@ -1,7 +1,7 @@
 import FormStreamIntake
 import FormStreamMultipart
 
-/// Decodes a body as its Content-Type says.
+/// Decodes a body according to its Content-Type.
 enum BodyDecoder {
   case form(FormParser)
   case fields(FieldReader)
@@ -22,7 +22,8 @@ enum BodyDecoder {
     } else if name.isSameHeaderName(as: "application/x-www-form-urlencoded"), !isPut {
       self = .fields(FieldReader(limits: limits))
     } else {
-      // curl and wget announce files as URL-encoded unless they are given a type; a body that is PUT is a file.
+      // curl and wget announce files as URL-encoded unless they are given a type. So the body of a PUT always counts as a
+      // file.
       self = .raw
     }
   }

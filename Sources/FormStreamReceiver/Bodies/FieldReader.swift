@@ -15,7 +15,7 @@ final class FieldReader {
   private var hasField = false
   /// The start of a percent code that is not complete yet: the percent sign, and at most one digit.
   private var code: [UInt8] = []
-  /// How many more bytes the current name or value may have.
+  /// How many more bytes the current name or value may get.
   private var room: Int64
   private var fields = 0
   /// The bytes of all names, which the record keeps.
@@ -28,7 +28,8 @@ final class FieldReader {
   }
 
   func read(_ bytes: UnsafeRawBufferPointer, into collector: PartCollector) throws {
-    // Up to two bytes of a code that began in the previous piece are added, if it turns out to be none.
+    // The previous piece may have ended with up to two bytes that look like the start of a percent code. If they turn out
+    // not to be a code, they are added here.
     try withUnsafeTemporaryAllocation(byteCount: bytes.count + 2, alignment: 1) { buffer in
       var rest = bytes
       while !rest.isEmpty {
@@ -42,7 +43,7 @@ final class FieldReader {
         switch separator {
         case UInt8(ascii: "&"): try endField(collector)
         case UInt8(ascii: "="): try beginValue(collector)
-        // Control characters.
+        // A control character.
         default:
           throw UploadRefusal(
             .init(.malformedBody), status: 400,
@@ -58,11 +59,12 @@ final class FieldReader {
     try endField(collector)
   }
 
-  /// Decodes bytes up to one that ends the name or value, or is not text; or until there is one byte too many.
+  /// Decodes bytes up to a byte that ends the name or value, or that is not text. Stops earlier if there is one byte more
+  /// than the room allows.
   private func decode(
     _ bytes: UnsafeRawBufferPointer, into decoded: UnsafeMutableRawBufferPointer
   ) -> (read: Int, decoded: Int) {
-    // In a value `=` is a byte like any other. A NUL is never text.
+    // In a value, `=` is a byte like any other: 0 is used instead, because a NUL is never text.
     let equals = isInValue ? 0 : UInt8(ascii: "=")
     let limit = min(room, .max - 1) + 1
     var (read, count) = (0, 0)
@@ -74,7 +76,7 @@ final class FieldReader {
       let byte = bytes[read]
       if !code.isEmpty {
         guard let digit = Hexadecimal.value(of: byte) else {
-          // It is no code. The byte that breaks it may begin another.
+          // These bytes are not a percent code. The current byte may begin another code.
           code.forEach(append)
           code.removeAll(keepingCapacity: true)
           continue
@@ -103,7 +105,7 @@ final class FieldReader {
         append(0x20)
         read += 1
       case _ where isPlain(byte) && byte != equals:
-        // All bytes up to one that means something are copied at once, which is several times as fast.
+        // All bytes up to one with a special meaning are copied at once. That is several times as fast.
         let rest = bytes[read...].prefix(Int(clamping: limit - Int64(count)))
         let end = rest.firstIndex { !isPlain($0) || $0 == equals } ?? rest.endIndex
         UnsafeMutableRawBufferPointer(rebasing: decoded[count...])
@@ -138,7 +140,7 @@ final class FieldReader {
     }
   }
 
-  /// Adds a percent code that the name or value ends in the middle of.
+  /// Adds the bytes of a percent code that is cut off by the end of the name or value.
   private func addIncompleteCode(_ collector: PartCollector) throws {
     let code = code
     self.code.removeAll(keepingCapacity: true)

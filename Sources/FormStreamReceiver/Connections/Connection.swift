@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The timing of a client's connection: the connection's own thread sets the phase, and the monitor thread checks how
-/// long the phase lasts.
+/// A client's connection and its timing. The connection's own thread sets the phase, and the monitor thread checks how long
+/// the phase lasts.
 final class Connection: Sendable {
   /// What the connection is doing.
   enum Phase {
@@ -11,11 +11,13 @@ final class Connection: Sendable {
     case body
     /// The response is being sent.
     case response
-    /// The connection's last response is sent without libmicrohttpd, and what the client still sends is discarded.
+    /// The connection's last response is sent without libmicrohttpd, and the bytes that the client still sends are
+    /// discarded.
     case draining
     /// The response is sent, and the request is being reported.
     case lingering
-    /// The client was told before it had sent a complete request that the receiver stops. What it still sends is discarded.
+    /// The receiver is stopping, and the client was told so before it had sent a complete request. The bytes that it still
+    /// sends are discarded.
     case told
     /// The receiver has shut the connection down.
     case cut
@@ -29,53 +31,54 @@ final class Connection: Sendable {
     case leaving
     /// A request is in progress, or may be on its way.
     case needed
-    /// The body in progress arrives by so many bytes a second below the minimum rate.
+    /// The body in progress arrives too slowly, by `missingRate` bytes a second below the minimum rate.
     case slow(missingRate: Double)
-    /// The client has taken so long to read what it was sent. Whether its upload was accepted is decided already.
+    /// The client has been reading responses for that time. Whether its upload is accepted is decided already.
     case unread(Duration)
-    /// There has been no request for that time.
+    /// There has been no request on the connection for that time.
     case idle(Duration)
   }
 
-  /// Makes the response to a client that is cut off in the middle of its body, and notes it for the record of the
-  /// request; nil if the client can't get one. It is called under the lock of the connection, and only while the
+  /// Makes the response to a client that is cut off in the middle of its body, and notes it for the record of the request;
+  /// nil if the client can't get a response. This closure is called under the lock of the connection, and only while the
   /// connection's thread waits for the client.
   typealias LastResponse = (UploadRefusal) -> (status: Int, bytes: [UInt8])?
 
   private struct State {
-    /// Of the request in progress.
+    /// Makes the last response of the request in progress.
     var lastResponse: LastResponse?
     var phase = Phase.head
     /// When the phase began; for a body, when the current measuring period began.
     var since = ContinuousClock.now
     /// The bytes of the body received since `since`.
     var bytes = 0
-    /// Since when the client has had responses to read, and how many bytes it had read of all that the connection sent
-    /// then. Pipelined requests have many short responses, so the time of each doesn't say how fast it reads.
+    /// `readingSince` is the time since which the client has had responses to read, and `readBefore` is how many bytes of
+    /// the connection it had read at that time. Pipelined requests have many short responses, so the time for each response
+    /// doesn't say how fast the client reads.
     var readingSince = ContinuousClock.now
     var readBefore: UInt64 = 0
-    /// How many bytes the client had read when the response in progress began, and how many it had sent when the last
-    /// request had ended.
+    /// How many bytes the client had read when the response in progress began (`readBeforeResponse`), and how many bytes
+    /// had been received from it when the last request ended (`receivedBefore`).
     var readBeforeResponse: UInt64 = 0
     var receivedBefore: UInt64 = 0
-    /// When the handling of received bytes began; nil if none are being handled. That time doesn't count against the
-    /// client.
+    /// When the handling of received bytes began; nil if none are being handled. The time of handling doesn't count against
+    /// the client.
     var handlingSince: ContinuousClock.Instant?
     var cutReason: UploadRefusal?
-    /// The status of the response that was sent to a client that was cut off.
+    /// The status of the response that was sent to the client before it was cut off; nil if none was sent.
     var sentStatus: Int?
   }
 
   let peer: String
-  /// The client's address, as the bound for each address counts it.
+  /// The client's address or network, for which connections are counted.
   let network: SocketAddress.Network
   let isTLS: Bool
-  /// Why each request of the connection is refused; nil if it is served.
+  /// Why all requests of the connection are refused; nil if they are served.
   let refusal: UploadRefusal?
   private let socket: Socket
   private let state = Guarded(State())
 
-  /// How long a client may take to be refused.
+  /// How long a client that is to be refused may take to send its request, or the rest of it.
   private static let refusalTime = Duration.seconds(5)
 
   init(_ socket: Socket, peer: SocketAddress?, isTLS: Bool, refusal: UploadRefusal? = nil) {
@@ -94,7 +97,7 @@ final class Connection: Sendable {
     state.withLock { ($0.phase == .cut || $0.phase == .told, $0.sentStatus) }
   }
 
-  /// Whether a request has begun and is not finished, or a client that is to be refused has not sent its request yet.
+  /// Whether a request has begun and is not finished, or a client that will be refused has not sent its request yet.
   var isNeeded: Bool {
     state.withLock { state in
       switch state.phase {
@@ -106,8 +109,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Whether the client has ended the connection, and no request is left on it: its thread has only not noticed yet, or is
-  /// reporting the last one.
+  /// Whether the client has ended the connection, and no request is left on it. The connection's thread just has not
+  /// noticed yet, or is reporting the last request.
   var isAbandoned: Bool {
     state.withLock { state in
       switch state.phase {
@@ -115,7 +118,7 @@ final class Connection: Sendable {
       case .body:
         return state.handlingSince == nil && socket.isEnded(isTLS: false)
       case .response:
-        // A client that has ended its side may still read.
+        // A client that has ended its side of the connection may still read.
         guard socket.isEnded(isTLS: isTLS), let traffic = socket.traffic else { return false }
         return traffic.isRead && traffic.readBytes > state.readBeforeResponse
       case .draining, .lingering: return socket.isEnded(isTLS: isTLS)
@@ -146,7 +149,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Begins to measure how fast the client reads, unless it still has something to read: then the measuring goes on.
+  /// Begins to measure how fast the client reads. If the client still has earlier responses to read, the measurement in
+  /// progress goes on instead.
   private func beginReading(_ state: inout State) {
     let traffic = socket.traffic
     state.readBeforeResponse = traffic?.readBytes ?? 0
@@ -180,8 +184,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Sends a response without libmicrohttpd, and discards what the client still sends until it has read the response.
-  /// Closing a socket with unread bytes sends a reset, which may reach the client before the response.
+  /// Sends a response without libmicrohttpd, and discards the bytes that the client still sends until it has read the
+  /// response. Closing a socket with unread bytes sends a reset, which may reach the client before the response.
   ///
   /// - Parameter limit: how many bytes are discarded at most.
   func sendLastResponse(_ bytes: [UInt8], discarding limit: Int = .max) {
@@ -189,8 +193,8 @@ final class Connection: Sendable {
     socket.sendAndDrain(bytes, within: .seconds(5), discarding: limit)
   }
 
-  /// Sends a response and the end of the stream without waiting. ``sendLastResponse(_:)`` without bytes must follow, which
-  /// waits for the client. Returns false if the response can't be sent completely.
+  /// Sends a response and the end of the stream without waiting. A call of ``sendLastResponse(_:discarding:)`` without
+  /// bytes must follow: it waits for the client. Returns false if the response can't be sent completely.
   func sendLastResponseAtOnce(_ bytes: [UInt8]) -> Bool {
     enter(.draining)
     defer { socket.endSending() }
@@ -208,7 +212,7 @@ final class Connection: Sendable {
       case .head where time >= headTime, .response where time >= limits.responseTime:
         cut(&state)
       case .response where .now - state.readingSince >= limits.idleTime:
-        // Without the system's figure, only the time of each response is limited.
+        // If the system doesn't say how much the client has read, only the time of each response is limited.
         guard let readBytes = socket.traffic?.readBytes else { return }
         guard Double(readBytes &- state.readBefore) >= minimumBytes else { return cut(&state) }
         state.readingSince = .now
@@ -230,11 +234,11 @@ final class Connection: Sendable {
     }
   }
 
-  /// Gives the client more time, because the receiver itself was stopped and read nothing.
+  /// Gives the client more time, because the receiver's process did not run and read nothing.
   func postponeLimits(by time: Duration) {
     state.withLock { state in
       let now = ContinuousClock.now
-      // The time of handling is added when it ends.
+      // While bytes are handled, `since` is corrected when the handling ends.
       if state.handlingSince == nil { state.since = min(now, state.since + time) }
       state.readingSince = min(now, state.readingSince + time)
     }
@@ -258,13 +262,13 @@ final class Connection: Sendable {
     case .response:
       let time = .now - state.readingSince
       return time >= min(.seconds(1), limits.responseTime / 4) ? .unread(time) : .needed
-    // Its last response has left.
+    // The connection's last response has been sent.
     case .draining where time >= .seconds(1): return .idle(time)
     default: return .needed
     }
   }
 
-  /// Cuts the connection off to make room for another client; returns false if it can't be spared any more.
+  /// Cuts the connection off to make room for another client; returns false if the connection can't be spared any more.
   func cutIfSpareable(_ limits: Receiver.Limits) -> Bool {
     state.withLock { state in
       switch Self.spareability(state, limits) {
@@ -288,12 +292,13 @@ final class Connection: Sendable {
     if socket.sendAtOnce(response.bytes) { state.sentStatus = response.status }
   }
 
-  /// Ends the connection because the receiver stops, unless a request has begun on it. It is called until the connection
-  /// has ended.
+  /// Ends the connection because the receiver stops, unless a request has begun on it. The monitor calls this method again
+  /// and again until the connection has ended.
   ///
-  /// A request may be on its way, or a part of it may have come, so the client gets a response. Under TLS only libmicrohttpd
-  /// can send one, after a request has arrived: then a connection is ended that has been idle for the time `grace`. A client
-  /// that is to be refused may take longer if it has begun to speak.
+  /// A request may be on its way, or a part of a request may have arrived, so the client gets a response. Under TLS, only
+  /// libmicrohttpd can send a response, and only after a request has arrived. So a TLS connection is ended without a
+  /// response if it has been idle for the time `grace`. A client that is to be refused may take longer if it has begun to
+  /// send a request.
   func endIfIdle(_ response: [UInt8], grace: Duration) {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
@@ -301,24 +306,25 @@ final class Connection: Sendable {
       case .head where isTLS:
         guard time >= grace, refusal == nil || !hasPartOfRequest(state) else { return }
         cut(&state)
-      // Otherwise, the connection's thread is about to read a request, and refuses it.
+      // If there are unread bytes, the connection's thread is about to read a request, and will refuse it.
       case .head where !socket.hasUnreadBytes:
         state.cutReason = .receiverStops
         if socket.sendAtOnce(response) { state.sentStatus = UploadRefusal.receiverStops.status }
-        // If no more could be received, what the client is sending would be answered with a reset.
+        // Only sending is ended. If receiving were ended too, bytes that the client is sending would be answered with a
+        // reset.
         socket.endSending()
         state.phase = .told
         state.since = .now
       case .told where hasPartOfRequest(state):
         if time >= Self.refusalTime { cut(&state) }
-      // What the client has sent before it was told has arrived before it confirmed that.
+      // Once the client has confirmed the end of the stream, all bytes that it sent before it was told have arrived.
       case .told where time >= grace || socket.traffic?.isEndRead ?? true: cut(&state)
       default: break
       }
     }
   }
 
-  /// Discards what a client still sends that was told that the receiver stops.
+  /// If the client was told that the receiver stops, discards the bytes that the client still sends.
   func drainIfTold() {
     if state.withLock({ $0.phase == .told }) { socket.sendAndDrain([], within: Self.refusalTime) }
   }

@@ -14,13 +14,13 @@ final class ConnectionTable: Sendable {
     /// Set when the receiver is stopped.
     var stop: Stop?
 
-    /// Whether libmicrohttpd has accepted a connection that it has not begun.
+    /// Whether libmicrohttpd has accepted a connection but not begun to serve it.
     var hasArriving: Bool { arriving.values.contains { !$0.isLost } }
 
-    /// Makes room for others in place of the connections that will not be begun.
+    /// Forgets the connections that libmicrohttpd will never begin to serve, so that others have their room.
     mutating func dropLost() { arriving = arriving.filter { !$0.value.isLost } }
 
-    /// How many connections are served, or are refused.
+    /// How many connections are refused, or if `isRefused` is false, served.
     func count(isRefused: Bool) -> Int {
       connections.values.count { ($0.refusal != nil) == isRefused }
         + arriving.values.count { ($0.refusal != nil) == isRefused }
@@ -32,49 +32,51 @@ final class ConnectionTable: Sendable {
     let refusal: UploadRefusal?
     let time = ContinuousClock.now
 
-    /// If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
+    /// Whether the connection has waited so long that libmicrohttpd will not begin it. If libmicrohttpd has no memory for a
+    /// connection, it reports neither the connection's start nor its end.
     var isLost: Bool { .now - time >= .seconds(10) }
   }
 
   private struct Stop {
-    /// When idle connections are closed. Until then they can send a request that was on its way, and get a response.
+    /// When idle connections are closed. Until then, a request that was on its way can arrive and get a response.
     let idleEnd: ContinuousClock.Instant
     /// When busy connections are cut off.
     var deadline: ContinuousClock.Instant
   }
 
-  /// How long an idle connection stays open after the receiver is stopped, if its client can't be told. A request that is
-  /// on its way arrives sooner.
+  /// How long an idle connection stays open after the receiver is stopped, if the client can't be told about the stop. A
+  /// request that is on its way will arrive within this time.
   private static let idleGrace = Duration.seconds(1)
-  /// How late the monitor may wake up on a busy machine. If it is later, the receiver itself was stopped.
+  /// How late the monitor may wake up on a busy machine. If it wakes up later than this, the receiver's process did not run
+  /// for a while.
   private static let usualDelay = Duration.milliseconds(500)
 
   private let limits: Receiver.Limits
   /// The most connections at once.
   private let maximum: Int
-  /// How many more there may be whose clients are only told that they are refused.
+  /// How many more connections there may be whose clients are only told that they are refused.
   private let maximumRefused: Int
   private let state = Guarded(State())
   private let wakeMonitor = AutoResetEvent()
   /// Signalled when there may be room, and when the receiver is stopped.
   private let roomFreed = AutoResetEvent()
 
-  /// The most connections at once whose clients are refused.
+  /// The most connections at once whose clients are refused, if there are enough descriptors.
   static let mostRefused = 32
 
   /// - Parameter freeDescriptors: how many descriptors connections and their uploads may use.
   init(_ limits: Receiver.Limits, freeDescriptors: Int) {
     self.limits = limits
-    // If few are free, those that are served need most of them.
+    // If few descriptors are free, most of them are needed by the connections that are served.
     let unneeded = freeDescriptors - 2 * min(limits.connections, 1 << 20)
     maximumRefused = max(0, min(Self.mostRefused, max(freeDescriptors / 8, unneeded)))
-    // Each connection has a socket, and a file for its upload. If others took their descriptors, uploads in progress
-    // would fail.
+    // Each connection has a socket, and a file for its upload. If other connections took these descriptors, uploads in
+    // progress would fail.
     maximum = max(1, min(limits.connections, (freeDescriptors - maximumRefused) / 2))
   }
 
-  /// Waits for room for one more connection, which is made as soon as a connection can be spared. Once the receiver is
-  /// stopped, that is room to refuse a client.
+  /// Waits for room for one more connection. Room is made as soon as another connection can be spared. After the receiver
+  /// is stopped, the method waits for room to refuse a client.
   func waitForRoom() {
     while true {
       let hasRoom = state.withLock { state in
@@ -91,12 +93,12 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Whether a client waits because all connections are in use. Each is closed after its response then: one that is used
-  /// again and again would never be idle.
+  /// Whether a client waits because all connections are in use. While this is true, each connection is closed after its
+  /// response: a connection that is used again and again would never be idle.
   var hasWaitingClient: Bool { state.withLock(\.hasWaitingClient) }
 
-  /// Waits until a connection ends, or for a moment: descriptors or memory are missing, and other programs may release
-  /// them too.
+  /// Waits until a connection ends, or for a moment, if descriptors or memory are missing. Other programs may release them
+  /// too, so the wait is short.
   func waitForResources() {
     makeRoom()
     roomFreed.wait(atMost: Self.retryInterval)
@@ -104,7 +106,7 @@ final class ConnectionTable: Sendable {
 
   private static let retryInterval = Duration.milliseconds(100)
 
-  /// Cuts off the connection that can best be spared, unless one is on its way out.
+  /// Cuts off the connection that can best be spared, unless a connection is being closed already.
   private func makeRoom() {
     let isStopping = state.withLock { $0.stop != nil }
     let connections = rated { ($0.refusal != nil) == isStopping }
@@ -125,8 +127,8 @@ final class ConnectionTable: Sendable {
       ?? false
   }
 
-  /// Reserves room for an accepted connection. If its address has too many that can't be spared, or the receiver is
-  /// stopped, its client will be refused. Returns false if there is no room for that, either.
+  /// Reserves room for an accepted connection. If its address has too many connections that can't be spared, or the
+  /// receiver is stopped, its client will be refused. Returns false if there is not even room to refuse the client.
   func reserve(for address: SocketAddress, socket: CInt) -> Bool {
     let network = address.network
     let isStopping = state.withLock { $0.stop != nil }
@@ -141,8 +143,8 @@ final class ConnectionTable: Sendable {
     return true
   }
 
-  /// Whether the address may have one more connection that is served. Those that the client has ended don't count. If one
-  /// of the others can be spared, that is cut off.
+  /// Whether the address may have one more connection that is served. Connections that their client has ended don't count.
+  /// If one of the other connections can be spared, it is cut off to make room.
   private func hasRoom(for address: SocketAddress) -> Bool {
     let network = address.network
     var others = rated { $0.refusal == nil && $0.network == network }.filter {
@@ -156,18 +158,19 @@ final class ConnectionTable: Sendable {
     return others.count + arriving < maximum(for: address) || cutOne(of: others)
   }
 
-  /// Gives back the room of a connection that libmicrohttpd has not taken.
+  /// Gives back the room that was reserved for a connection, if libmicrohttpd did not take the connection.
   func giveBack(socket: CInt) {
     state.withLock { $0.arriving[socket] = nil }
     roomFreed.signal()
   }
 
-  /// Why the client of an accepted connection is refused; nil if it is not.
+  /// Why the client of an accepted connection is refused; nil if the client is served.
   func refusal(ofSocket socket: CInt) -> UploadRefusal? {
     state.withLock { $0.arriving[socket]?.refusal }
   }
 
-  /// The most connections of an address. This machine's own may be those of a proxy, so they have no bound by default.
+  /// The most connections of an address. Connections from this machine may come from a proxy, so by default they may be as
+  /// many as all connections.
   private func maximum(for address: SocketAddress) -> Int {
     limits.connectionsPerAddress ?? (address.isLoopback ? maximum : max(1, maximum * 3 / 4))
   }
@@ -185,7 +188,7 @@ final class ConnectionTable: Sendable {
   func remove(_ connection: Connection) {
     state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
     roomFreed.signal()
-    // The receiver may be waiting for the last one.
+    // The receiver may be waiting for the last connection to end.
     if state.withLock({ $0.stop != nil }) { wakeMonitor.signal() }
   }
 
@@ -195,7 +198,7 @@ final class ConnectionTable: Sendable {
     wakeMonitor.signal()
   }
 
-  /// Gives busy connections at most `grace` to finish. A later call can only shorten that time.
+  /// Gives busy connections at most `grace` to finish. A later call can only shorten the time.
   func close(within grace: Duration) {
     state.withLock { state in
       let deadline = ContinuousClock.now + grace.bounded
@@ -210,9 +213,10 @@ final class ConnectionTable: Sendable {
   /// Enforces the time limits until the receiver is stopped and no connection is busy.
   ///
   /// - Parameters:
-  ///   - socket: the socket that clients connect to. After the stop, those that wait there are accepted to be refused;
-  ///     only then it is closed, which resets all that still wait.
-  ///   - makeLastResponse: makes what clients on idle connections get then. It has the time of the stop.
+  ///   - socket: the socket that clients connect to. After the stop, clients that wait there are accepted in order to be
+  ///     refused. Only after that is the socket closed. Closing it resets all connections that still wait.
+  ///   - makeLastResponse: makes the response that clients on idle connections get after the stop. Its date is the time of
+  ///     the stop.
   ///   - onStop: called once, when the receiver is stopped.
   func monitor(
     _ socket: ListeningSocket, lastResponse makeLastResponse: () -> [UInt8], onStop: () -> Void
@@ -229,7 +233,7 @@ final class ConnectionTable: Sendable {
         lastResponse = makeLastResponse()
         isStopping = true
       }
-      // The list is read after `onStop`, so that it contains every request that began before.
+      // The list is read after `onStop`, so that it contains every request that began before the stop.
       let (connections, isArriving, isAccepting) = state.withLock {
         (Array($0.connections.values), $0.hasArriving, $0.isAccepting)
       }
@@ -249,8 +253,8 @@ final class ConnectionTable: Sendable {
         if isIdleOver, !isAccepting, !connections.contains(where: \.isNeeded) { return }
       }
       let now = ContinuousClock.now
-      // The process was stopped, or the machine slept: what clients have sent meanwhile has not been read. Connections that
-      // came after a wait without a limit are new.
+      // If time is missing, the process was stopped, or the machine slept, and bytes that clients have sent meanwhile were
+      // not read. After a wait without a limit, all connections are new, so there is nothing to postpone.
       let missed = now - lastLook - (wait ?? .zero)
       if missed > Self.usualDelay {
         for connection in connections { connection.postponeLimits(by: missed) }
@@ -262,9 +266,9 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them: it would wait for their
-  /// handlers anyway. Stopped while it refuses a malformed head, libmicrohttpd 0.9.75 reads a response that it has not queued,
-  /// and the process crashes.
+  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them. Stopping
+  /// libmicrohttpd would wait for their handlers anyway. If libmicrohttpd 0.9.75 is stopped while it refuses a malformed
+  /// head, it reads a response that it has not queued, and the process crashes.
   func cutRest() {
     while true {
       let (connections, isArriving) = state.withLock { state in
@@ -276,7 +280,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// The steps in which a listening socket is closed, so that few clients are lost.
+  /// Closes a listening socket in several steps, so that few clients are lost.
   private struct Closing {
     private let socket: ListeningSocket
     private var ignoresNewClients = false
@@ -285,8 +289,9 @@ final class ConnectionTable: Sendable {
       self.socket = socket
     }
 
-    /// Takes the next step, if it is time for it: first new clients are ignored, then, when those before have been
-    /// accepted, the socket is closed. What was ignored tries again a second later, and is refused by the system.
+    /// Takes the next step, if it is time for it. The first step is to ignore new clients. The second step is to close the
+    /// socket, after all earlier clients have been accepted. An ignored client tries again a second later, and is refused
+    /// by the system.
     mutating func proceed(isIdleOver: Bool, isOver: Bool) {
       if isOver || ignoresNewClients && !socket.hasWaitingClient {
         socket.stopListening()

@@ -3,10 +3,10 @@ public import FormStreamMultipart
 
 /// Stores files in a directory under safe names: never outside of it, and never incomplete.
 ///
-/// While a request arrives, its files have names that begin with `.formstream-`. When it is complete, each file gets
-/// its final name. A request that is refused or breaks off leaves nothing, with two exceptions: the process was
-/// killed, or `overwrites` is set and the last step failed. In that case files that had already replaced others stay,
-/// because those can't be restored; files that replace nothing are stored first.
+/// While a request arrives, its files have names that begin with `.formstream-`. When the request is complete, each file
+/// gets its final name. A request that is refused or breaks off leaves nothing, with two exceptions: the process was
+/// killed, or `overwrites` is set and giving the final names failed. In the second case, files that had already replaced
+/// others stay, because the replaced files can't be restored. Files that replace nothing are stored first.
 public struct DirectoryHandler: UploadHandler {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
@@ -18,9 +18,9 @@ public struct DirectoryHandler: UploadHandler {
   ///   - path: the directory, as text or as a ``LocalPath``. Its last component is made if it does not exist.
   ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
   ///     a file name is used.
-  ///   - overwrites: whether a file may replace another of its name, if that is the name that was sent, byte for byte, and not
-  ///     one made safe. If false, it gets a number instead. The second of
-  ///     two files of one name in one request gets a number in both cases.
+  ///   - overwrites: whether a file may replace another file of the same name. It may only do so if the name is the one
+  ///     that was sent, byte for byte, and not a name made safe. If false, the file gets a number instead. If one request
+  ///     has two files of the same name, the second one gets a number in both cases.
   ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
   ///     power failure does not lose them.
   public init(
@@ -61,7 +61,8 @@ public struct DirectoryHandler: UploadHandler {
 }
 
 private final class StoredUpload: Upload {
-  /// Smaller bodies have arrived before it matters that there is no room for them.
+  /// The smallest body for which room is reserved. Smaller bodies have arrived before it matters that there is no room for
+  /// them.
   private static let smallestReserved = 1024 * 1024
 
   private let directory: StorageDirectory
@@ -85,9 +86,10 @@ private final class StoredUpload: Upload {
     // Only the last file of an upload stays open: a form may have thousands.
     try parts.last?.close()
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
-    // The client learns it before it sends the body.
+    // The client learns that the name is taken before it sends the body.
     if conflict == .refuse { try part.checkIsNew() }
-    // So does a client whose file does not fit. All files of a form together are not larger than its body.
+    // A client also learns early that its file does not fit. All files of a form together are not larger than the form's
+    // body.
     if parts.isEmpty, let announcedSize, announcedSize >= Self.smallestReserved {
       try part.reserve(announcedSize)
     }

@@ -5,7 +5,7 @@ public protocol RespondingUpload: Upload {
   /// Ends the upload, and returns the response: called instead of `end(_:)`.
   ///
   /// If the response is a refusal, the request counts as refused: its record says so, with the code `refused`, and the
-  /// upload is released. Then keep nothing of it.
+  /// upload is released. In this case, keep nothing of the upload.
   ///
   /// - Parameter parts: all parts in order, as for `end(_:)`.
   /// - Returns: nil for the receiver's own response, which is the record, or a page for browsers.
@@ -14,8 +14,8 @@ public protocol RespondingUpload: Upload {
 }
 
 extension RespondingUpload {
-  /// Ends the upload for a handler around its own that doesn't ask for the response. A response that is not a refusal is
-  /// not sent then.
+  /// Ends the upload if it is wrapped by a handler that doesn't ask for the response. A response that is not a refusal is
+  /// then not sent.
   ///
   /// - Throws: ``UploadRefusal`` if the response is a refusal; it is sent if this error is passed on.
   public func end(_ parts: [ReceivedPart]) throws {
@@ -24,7 +24,7 @@ extension RespondingUpload {
 }
 
 extension Upload {
-  /// Ends the upload, and returns its own response; nil if it has none.
+  /// Ends the upload, and returns the upload's own response; nil if it has none.
   ///
   /// - Throws: ``UploadRefusal`` if the response is a refusal.
   func endAndRespond(_ parts: [ReceivedPart]) throws -> UploadResponse? {
@@ -51,10 +51,11 @@ extension UploadHandler {
   /// }
   /// ```
   ///
-  /// - Parameter respond: chooses the response after all of the request has arrived; nil for that of this handler, or for
-  ///   the receiver's own if it has none. If the response is not a refusal, the upload is stored, unless `respond` did
-  ///   that itself. What it throws refuses the upload, as in a handler; so does a refusal of this handler, with its
-  ///   response. It is called from many threads at once.
+  /// - Parameter respond: chooses the response after all of the request has arrived. If `respond` returns nil, the response
+  ///   of this handler is sent, or the receiver's own response if this handler has none. If the response is not a refusal,
+  ///   the upload is stored, unless `respond` has stored it. If `respond` throws an error, the upload is refused, as in a
+  ///   handler. The upload is also refused, with this handler's response, if this handler refuses it. `respond` is called
+  ///   from many threads at once.
   public func responding(
     _ respond: @escaping @Sendable (CompleteUpload) throws -> UploadResponse?
   ) -> RespondingHandler<Self> {
@@ -67,10 +68,10 @@ public struct RespondingHandler<Handler: UploadHandler>: UploadHandler {
   let handler: Handler
   let respond: @Sendable (CompleteUpload) throws -> UploadResponse?
 
-  /// Whether the handler inside supports it.
+  /// Whether the wrapped handler supports `If-None-Match`.
   public var supportsIfNoneMatch: Bool { handler.supportsIfNoneMatch }
 
-  /// Begins an upload in the handler inside.
+  /// Begins an upload in the wrapped handler.
   public func begin(_ request: UploadRequest) throws -> any Upload {
     AnsweredUpload(try handler.begin(request), request, respond)
   }
@@ -85,7 +86,7 @@ public final class CompleteUpload {
 
   private let upload: any Upload
   private let sinks: [any PartSink]
-  /// What storing led to, with the response of the handler that stores; nil before.
+  /// The result of storing: the response of the handler that stores, or an error. Nil before the upload is stored.
   private(set) var storing: Result<UploadResponse?, any Error>?
 
   init(
@@ -95,10 +96,10 @@ public final class CompleteUpload {
     (self.request, self.parts, self.upload, self.sinks) = (request, parts, upload, sinks)
   }
 
-  /// Stores the upload: files get their names. From here on they stay, whatever the response is.
+  /// Stores the upload: its files get their names. From here on the files stay, whatever the response is.
   ///
-  /// - Throws: what the handler throws, and ``UploadRefusal`` if it has a response that is a refusal. Then the upload is
-  ///   refused.
+  /// - Throws: any error that the handler throws, and ``UploadRefusal`` if the handler's response is a refusal. If this
+  ///   method throws, the upload is refused.
   public func store() throws {
     _ = try storeAndRespond()
   }

@@ -10,17 +10,17 @@ public struct UploadResponse: Hashable, Sendable {
   public let headers: HTTPHeaders
   /// The body.
   public let body: [UInt8]
-  /// Whether the receiver's own body is sent.
+  /// Whether the receiver's own body is sent instead of ``body``.
   private(set) var isRecord = false
 
-  /// Whether it refuses the upload: then nothing of the upload is kept.
+  /// Whether the response refuses the upload. Nothing of a refused upload is kept.
   public var isRefusal: Bool { status >= 400 }
 
   /// Creates a response.
   ///
   /// - Parameters:
   ///   - status: the status. 204, 205 and 304 have no body.
-  ///   - headers: headers in addition to `Content-Length`, `Connection` and `Date`, which are derived.
+  ///   - headers: the headers, without `Content-Length`, `Connection` and `Date`, which the receiver adds.
   ///   - type: the media type of the body; nil if there is none, or if `headers` has a `Content-Type`.
   ///   - body: the bytes of the body.
   /// - Throws: `invalidResponse`.
@@ -61,7 +61,7 @@ public struct UploadResponse: Hashable, Sendable {
     return response
   }
 
-  /// RFC 9110 §15.3.5, §15.3.6 and §15.4.5.
+  /// The statuses without a body: RFC 9110 §15.3.5, §15.3.6 and §15.4.5.
   private static let withoutBody = [204, 205, 304]
 
   private var flaw: String? {
@@ -85,7 +85,8 @@ public struct UploadResponse: Hashable, Sendable {
     return nil
   }
 
-  /// RFC 9110 §7.6.1: those that belong to the connection; and those that the server adds.
+  /// The headers that a handler must not set: headers that belong to the connection (RFC 9110 §7.6.1), and headers that the
+  /// server adds.
   private static let derived = [
     "Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade",
   ]

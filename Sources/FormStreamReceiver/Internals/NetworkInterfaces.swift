@@ -1,14 +1,16 @@
-// How other machines can name this one. Beside Syscalls.swift, it is the only file of this module that calls the C
-// library.
+// The names and addresses by which other machines can reach this machine. This file and Syscalls.swift are the only files
+// of this module that call the C library.
 
-// See Syscalls.swift for why both are imported.
+// See Syscalls.swift for why CFormStreamMicroHTTPD and Glibc are both imported.
 import CFormStreamMicroHTTPD
 import FormStreamPlatform
 import Glibc
 
-/// The addresses of this machine that others can reach: those of interfaces that are up, without the loopback.
+/// The addresses of this machine that other machines can reach: the addresses of all interfaces that are up, except the
+/// loopback.
 ///
-/// An IPv6 address of one link (RFC 4291 §2.5.6) is left out: it is of no use without the name of the other machine's interface.
+/// Link-local IPv6 addresses (RFC 4291 §2.5.6) are left out: they are of no use without the name of the other machine's
+/// interface.
 ///
 /// C: `getifaddrs`
 func interfaceAddresses() -> [SocketAddress] {
@@ -45,7 +47,7 @@ package func hostName() -> String? {
   }
 }
 
-/// The addresses of a host, which may be asked of the network.
+/// The addresses of a host. The system may look them up in the network.
 ///
 /// C: `getaddrinfo`
 func addresses(ofHost name: String) -> [SocketAddress] {

@@ -1,5 +1,5 @@
-// This file and NetworkInterfaces.swift are the only ones of this module that call the C library: it is long so that the
-// others never see an errno.
+// This file and NetworkInterfaces.swift are the only files of this module that call the C library. This file is long so
+// that the other files never see an errno.
 
 // libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
 // their owner changes from build to build, so both are imported.
@@ -22,7 +22,7 @@ struct Socket: Sendable {
     send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
   }
 
-  /// Whether received bytes wait to be read.
+  /// Whether there are received bytes that were not read yet.
   ///
   /// C: `recv(MSG_PEEK)`
   var hasUnreadBytes: Bool {
@@ -30,13 +30,15 @@ struct Socket: Sendable {
     return recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
   }
 
-  /// Whether the client sends no more, and nothing of what it sent waits to be read. It may still read.
+  /// Whether the client has ended its side of the connection, and no received bytes wait to be read. The client may still
+  /// read.
   ///
-  /// - Parameter isTLS: whether what waits may be the end of TLS.
+  /// - Parameter isTLS: whether the connection uses TLS. Then bytes that wait may be the end of the TLS session, so they
+  ///   are ignored.
   ///
   /// C: `poll`
   func isEnded(isTLS: Bool) -> Bool {
-    // POLLRDHUP of Linux, which the C library declares only if _GNU_SOURCE is defined.
+    // Linux's POLLRDHUP. The C library declares it only if _GNU_SOURCE is defined.
     let end: Int32 = 0x2000
     var asked = pollfd(fd: number, events: Int16(end), revents: 0)
     guard poll(&asked, 1, 0) > 0 else { return false }
@@ -44,25 +46,25 @@ struct Socket: Sendable {
     return events & (POLLERR | POLLHUP) != 0 || (events & end != 0 && (isTLS || !hasUnreadBytes))
   }
 
-  /// What was received, what was sent, and what of that the other side has taken: its system, which stops if its program
-  /// doesn't read.
+  /// How much was received, and how much of the sent bytes the other side has taken. The other side's system takes the
+  /// bytes. It stops taking them if its program doesn't read.
   struct Traffic {
     /// The bytes that have been received since the connection began.
     let receivedBytes: UInt64
-    /// The bytes that the other side has taken since then.
+    /// The bytes that the other side has taken since the connection began.
     let readBytes: UInt64
-    /// Whether it has taken everything.
+    /// Whether the other side has taken all bytes that were sent.
     let isRead: Bool
-    /// Whether it has also taken the end of the stream.
+    /// Whether the other side has also taken the end of the stream.
     let isEndRead: Bool
   }
 
-  /// Nil if the system doesn't say it: Linux does since 4.6.
+  /// The traffic on the connection so far; nil if the system doesn't report it. Linux reports it since 4.6.
   ///
   /// C: `getsockopt(TCP_INFO)`
   var traffic: Traffic? {
     withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
-      // The C library's `struct tcp_info` is older, and ends before these members of Linux's.
+      // The C library's `struct tcp_info` is older than Linux's, and ends before these members.
       let (unacknowledged, acknowledgedBytes, receivedBytes, unsentBytes) = (24, 120, 128, 144)
       // include/net/tcp_states.h: TCP_FIN_WAIT2, TCP_TIME_WAIT, TCP_CLOSE.
       let statesAfterEnd: [UInt8] = [5, 6, 7]
@@ -79,8 +81,8 @@ struct Socket: Sendable {
     }
   }
 
-  /// Sends the bytes and the end of the stream, then reads and discards what the client sends, until the client
-  /// closes, the time is over, or so many bytes are discarded.
+  /// Sends the bytes and the end of the stream, then reads and discards what the client sends, until the client closes the
+  /// connection, the time is over, or `limit` bytes are discarded.
   ///
   /// C: `send`, `shutdown`, `recv`, `poll`
   func sendAndDrain(_ bytes: [UInt8], within time: Duration, discarding limit: Int = .max) {
@@ -96,8 +98,8 @@ struct Socket: Sendable {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
         guard errno == EAGAIN else { return }
-        // The client may be blocked because the receiver does not read. Even after its end of stream it may still
-        // read.
+        // The client may be blocked because the receiver does not read. Even after the client has ended its stream, it may
+        // still read.
         if isReadable { isReadable = discardReceived(&discarded) }
         guard isReady(for: isReadable ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
       }
@@ -133,14 +135,14 @@ struct Socket: Sendable {
     shutdown(number, Int32(SHUT_WR))
   }
 
-  /// Ends both directions, and wakes up all threads that wait on the socket.
+  /// Ends sending and receiving, and wakes up all threads that wait on the socket.
   ///
   /// C: `shutdown`
   func shutDown() {
     shutdown(number, Int32(SHUT_RDWR))
   }
 
-  /// Closes a socket that libmicrohttpd has not been given.
+  /// Closes a socket that was not handed over to libmicrohttpd.
   ///
   /// C: `close`
   func close() {
@@ -186,7 +188,7 @@ struct ListeningSocket: Sendable {
     return poll(&waited, 1, 0) > 0
   }
 
-  /// Ignores what clients send to begin a connection. They try again after a second.
+  /// Drops the packets with which clients begin a connection. The clients try again after a second.
   ///
   /// C: `setsockopt(SO_ATTACH_FILTER)`
   func ignoreNewClients() {
@@ -215,8 +217,9 @@ struct ListeningSocket: Sendable {
     var address = sockaddr_storage()
     let connection = formstream_accept(number, &address)
     guard connection >= 0 else { return .none(acceptFailure()) }
-    // libmicrohttpd decides when a response leaves. But what TLS sends itself, such as session tickets, is a segment of
-    // its own, and a response after it would wait until the client acknowledges it.
+    // libmicrohttpd decides when a response is sent. But TLS sends some data itself, such as session tickets, as a segment
+    // of its own. Without this option, a response after such a segment would wait until the client acknowledges the
+    // segment.
     var yes: CInt = 1
     setsockopt(
       connection, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
@@ -224,7 +227,7 @@ struct ListeningSocket: Sendable {
     return .connection(connection, client ?? SocketAddress())
   }
 
-  /// Refuses new connections, and wakes up the thread that waits for one.
+  /// Refuses new connections, and wakes up the thread that waits for a client.
   ///
   /// C: `shutdown`
   func stopListening() {
@@ -309,7 +312,7 @@ struct SocketAddress: CustomStringConvertible {
 
   var isIPv6: Bool { family == AF_INET6 }
 
-  /// The numeric address, without brackets; nil if it is of another kind.
+  /// The numeric address, without brackets; nil if the address is neither IPv4 nor IPv6.
   ///
   /// C: `inet_ntop`
   var host: String? {
@@ -349,7 +352,8 @@ struct SocketAddress: CustomStringConvertible {
 }
 
 extension SocketAddress {
-  /// What one client has for itself: an IPv4 address, or an IPv6 network of 64 bits, in which it can choose any address.
+  /// The addresses that belong to one client: an IPv4 address, or an IPv6 network of 64 bits, in which the client can
+  /// choose any address.
   struct Network: Hashable {
     fileprivate let bytes: [UInt8]
   }
@@ -367,13 +371,13 @@ extension SocketAddress {
     return four.count == 4 ? four[0] == 127 : four == [UInt8](repeating: 0, count: 15) + [1]
   }
 
-  /// Whether the address counts on one link only, and has to be written with the name of an interface: fe80::/10.
+  /// Whether the address is link-local (fe80::/10), so that it has to be written with the name of an interface.
   var isOfOneLink: Bool {
     let bytes = hostBytes
     return bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
   }
 
-  /// The 4 or 16 bytes of the address; none if it is of another kind.
+  /// The 4 or 16 bytes of the address; none if the address is neither IPv4 nor IPv6.
   private var hostBytes: [UInt8] {
     withUnsafeBytes(of: storage) { bytes in
       switch family {
@@ -384,7 +388,8 @@ extension SocketAddress {
     }
   }
 
-  /// RFC 4291 §2.5.5.2: "IPv4-Mapped IPv6 Address". A socket that listens at `::` sees IPv4 clients so.
+  /// RFC 4291 §2.5.5.2: "IPv4-Mapped IPv6 Address". A socket that listens at `::` sees the addresses of IPv4 clients in
+  /// this form.
   private static func mappedIPv4(_ bytes: [UInt8]) -> [UInt8]? {
     guard bytes.count == 16, bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) else {
       return nil
@@ -408,13 +413,13 @@ func freeDescriptors(upTo wanted: Int) -> Int {
   return free
 }
 
-/// What an address stands for.
+/// The machines that an address stands for.
 enum AddressKind {
   /// This machine.
   case loopback
-  /// All addresses of a server, and for a client this machine: `0.0.0.0` and `::`.
+  /// `0.0.0.0` and `::`. For a server, they stand for all its addresses; for a client, they stand for this machine.
   case unspecified
-  /// Anything else, including texts that are no address.
+  /// All other addresses, and text that is not an address.
   case other
 
   /// The kind of a numeric address in any spelling that browsers know, such as `127.1`, `0x7f000001` and
@@ -424,7 +429,7 @@ enum AddressKind {
   init(_ address: String) {
     var four = in_addr()
     var six = in6_addr()
-    // inet_aton ignores what follows a blank.
+    // inet_aton ignores text after a blank.
     if !address.utf8.contains(where: { $0 <= 0x20 }), inet_aton(address, &four) != 0 {
       self.init(UInt32(bigEndian: four.s_addr))
     } else if inet_pton(AF_INET6, address, &six) == 1 {
@@ -447,7 +452,7 @@ enum AddressKind {
   }
 }
 
-/// Whether an address is one of IPv4, also in the form of IPv6 (RFC 4291 §2.5.5.2).
+/// Whether an address is an IPv4 address, or an IPv4 address in the form of IPv6 (RFC 4291 §2.5.5.2).
 ///
 /// C: `inet_pton`
 func isIPv4(_ address: String) -> Bool {
@@ -486,7 +491,7 @@ func httpDate() -> String {
     + "\(twoDigits(fields.tm_hour)):\(twoDigits(fields.tm_min)):\(twoDigits(fields.tm_sec)) GMT"
 }
 
-/// The current time as RFC 3339 writes it, in UTC: `1994-11-06T08:49:37.123Z`.
+/// The current time in UTC, in the format of RFC 3339: `1994-11-06T08:49:37.123Z`.
 ///
 /// C: `clock_gettime`, `gmtime_r`
 package func recordTime() -> String {
@@ -495,13 +500,14 @@ package func recordTime() -> String {
   var fields = tm()
   gmtime_r(&now.tv_sec, &fields)
   func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-  // gmtime_r keeps all fields within these ranges. The leading one keeps the zeros, and is dropped.
+  // gmtime_r keeps all fields within these ranges. 1000 is added to keep the leading zeros of the milliseconds, and its 1
+  // is dropped.
   let date = "\(fields.tm_year + 1900)-\(twoDigits(fields.tm_mon + 1))-\(twoDigits(fields.tm_mday))"
   let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map(twoDigits).joined(separator: ":")
   return "\(date)T\(time).\(String(1000 + now.tv_nsec / 1_000_000).dropFirst())Z"
 }
 
-/// The number of this thread, which no other has while it runs.
+/// The number of this thread. No other thread has the same number while this thread runs.
 ///
 /// C: `pthread_self`
 func currentThread() -> UInt { UInt(pthread_self()) }

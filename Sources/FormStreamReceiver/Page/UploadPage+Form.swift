@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
 extension UploadPage {
-  /// The page with the form: whose machine it is, and what the limits are.
+  /// The page with the form. It names the owner of the machine and the limits.
   package static func html(for configuration: Receiver.Configuration) -> String {
     let page = configuration.page
     let owner = page.owner.map {
@@ -17,13 +17,14 @@ extension UploadPage {
     return self.page(title: "Send files", main: main)
   }
 
-  /// For the script, which does not send a file that is certainly too large.
+  /// The attribute that tells the script the limit, so that it does not send a file that is certainly too large.
   private static func limitAttribute(_ limits: Receiver.Limits) -> String {
     let limit = [limits.body, limits.form.partBytes].compactMap(\.self).min()
     return limit.map { " data-limit=\"\($0)\"" } ?? ""
   }
 
-  /// The body of a request holds names and types, too. The script sends each file in a request of its own, and says so.
+  /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file in
+  /// a request of its own, and changes the text "all files together" accordingly.
   private static func limitText(_ limits: Receiver.Limits) -> String {
     var sentences: [String] = []
     if let limit = limits.form.partBytes {

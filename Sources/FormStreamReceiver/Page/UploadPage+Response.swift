@@ -2,7 +2,8 @@ package import FormStreamIntake
 import FormStreamPlatform
 
 extension UploadPage {
-  /// The page that a browser without JavaScript shows after an upload: what arrived, or why nothing is kept.
+  /// The page that a browser without JavaScript shows after an upload: a list of what arrived, or the reason why nothing
+  /// was kept.
   package static func response(
     parts: [ReceivedPart], failure: ReceivedForm.Failure?
   ) -> String {
@@ -10,7 +11,7 @@ extension UploadPage {
     let title =
       failure == nil
       ? isEmpty ? "No file was chosen" : "Upload complete"
-      // After a failure, files that had replaced others stay.
+      // Even after a failure, files that had replaced others stay stored.
       : parts.contains { $0.storedAs != nil } ? "Not everything was stored" : "Nothing was stored"
     let message = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
     let list =

@@ -9,8 +9,9 @@ import FormStreamPlatform
 /// The files beside this one are embedded at build time: `page.html` surrounds both pages, `upload.html` is the form,
 /// with `folder.html` if folders are accepted, and `page.css` and `page.js` are inserted into them.
 package enum UploadPage {
-  /// What the pages may do: run this script, use this style, and send requests to their own server. Text in a file name
-  /// can do none of that. If the digests can't be made, neither script nor style is allowed, and the form still works.
+  /// The Content-Security-Policy of the pages. It lets them run this script, use this style, and send requests to their own
+  /// server. Text in a file name can do none of this. If the digests of script and style can't be computed, neither is
+  /// allowed, and the form still works.
   package static let contentSecurityPolicy = """
     default-src 'none'; \(hashSource("style-src", style))\(hashSource("script-src", script))\
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
@@ -31,8 +32,8 @@ package enum UploadPage {
     filled(frame, ["title": title, "style": style, "main": main])
   }
 
-  /// Replaces each `{{name}}` by its value. The values are in the order of their placeholders in the template. They are
-  /// not searched, so text from a client can't contain a placeholder.
+  /// Replaces each `{{name}}` by its value. The values must be in the order of their placeholders in the template. The
+  /// values are not searched for placeholders, so text from a client can't insert anything.
   static func filled(
     _ template: String, _ values: KeyValuePairs<String, String>
   ) -> String {

@@ -2,12 +2,12 @@ import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Decides who may upload: clients that know the token, and no page of another site.
+/// Decides who may upload: clients that know the token may, and pages of other sites may not.
 struct AccessControl: Sendable {
   private let token: [UInt8]?
   private let isLoopbackOnly: Bool
   private let usesTLS: Bool
-  /// The names of this machine in its own network, in small letters.
+  /// The names of this machine in its own network, in lowercase.
   private let ownNames: Set<[UInt8]>
 
   init(_ configuration: Receiver.Configuration) {
@@ -16,11 +16,11 @@ struct AccessControl: Sendable {
     usesTLS = configuration.tls != nil
     let name = Self.lowercased((hostName() ?? "").utf8)
     let first = Array(name.prefix { $0 != UInt8(ascii: ".") })
-    // RFC 6762 §3: names that end in .local are those of the local link.
+    // RFC 6762 §3: names that end in .local are names of the local link.
     ownNames = first.isEmpty ? [] : [name, first, first + Array(".local".utf8)]
   }
 
-  /// Why the client may not make this request; nil if it may.
+  /// Why the client may not make this request; nil if it may make it.
   func refusal(of head: RequestHead) -> UploadRefusal? {
     if let token, !isTokenSent(token, in: head) {
       return UploadRefusal(
@@ -39,12 +39,12 @@ struct AccessControl: Sendable {
 
   /// How much of the page the client may see.
   ///
-  /// A site can let its own name resolve to this machine (DNS rebinding), and read what its visitors' browsers get from
-  /// here. With a token, browsers ask for it for each name.
+  /// A site can let its own name resolve to this machine (DNS rebinding), and read the responses that its visitors'
+  /// browsers get from this receiver. If a token is required, browsers ask the person for it again for each name.
   ///
   /// - Throws: a refusal if only this machine may see the page.
   func pageAccess(_ head: RequestHead) throws(UploadRefusal) -> PageAccess {
-    // A request of HTTP/1.0 without a Host comes from no browser.
+    // A request without a Host (HTTP/1.0) does not come from a browser.
     guard token == nil, let host = head.values(of: "host").first else { return .complete }
     if Self.isThisMachine(host) { return .complete }
     guard !isLoopbackOnly else {
@@ -57,17 +57,17 @@ struct AccessControl: Sendable {
     return ownNames.contains(name) || Self.isAddress(name) ? .complete : .withoutOwner
   }
 
-  /// Refuses requests from pages of other sites: such a page can make a browser post forms here, with the password that
-  /// the person has entered.
+  /// Refuses requests from pages of other sites: such a page can make a browser post forms here, with the password that the
+  /// person has entered for this receiver.
   ///
-  /// A site can also let its own name resolve to this machine (DNS rebinding); then its pages have the same origin as
-  /// ours. If only this machine can connect and no token is required, the page must have been opened by a name of this
-  /// machine.
+  /// A site can also let its own name resolve to this machine (DNS rebinding); then the site's pages have the same origin
+  /// as the receiver's page. If only this machine can connect and no token is required, the page must have been opened by a
+  /// name of this machine.
   private func originRefusal(_ head: RequestHead) -> UploadRefusal? {
     let origins = head.values(of: "origin")
     let host = head.values(of: "host").first ?? ""
-    // A proxy in between may use TLS although this server does not. A page that came without TLS could have been changed
-    // on its way.
+    // A proxy in between may use TLS although this server does not. If this server uses TLS, pages from `http` are not
+    // allowed: a page that came without TLS could have been changed on its way.
     let allowed = (usesTLS ? ["https"] : ["http", "https"]).map { "\($0)://\(host)" }
     if let origin = origins.first(where: { !allowed.contains(where: $0.isSameHeaderName) }) {
       return UploadRefusal(
@@ -84,7 +84,7 @@ struct AccessControl: Sendable {
     return nil
   }
 
-  /// Whether a Host names this machine in any spelling: no site can let such a name resolve to somewhere else.
+  /// Whether a Host names this machine, in any spelling. No site can let such a name resolve to another machine.
   private static func isThisMachine(_ host: String) -> Bool {
     let name = withoutPort(host)
     if let address = bracketed(name) { return AddressKind(address) != .other }
@@ -93,24 +93,24 @@ struct AccessControl: Sendable {
       || AddressKind(String(decoding: name, as: UTF8.self)) != .other
   }
 
-  /// The name or the address of a Host in small letters.
+  /// The name or the address of a Host header, without the port, in lowercase.
   private static func withoutPort(_ host: String) -> [UInt8] {
     var name = lowercased(host.utf8)
     guard name.last != UInt8(ascii: "]") else { return name }
     let digits = name.reversed().prefix(while: \.isASCIIDigit).count
     if name.dropLast(digits).last == UInt8(ascii: ":") { name.removeLast(digits + 1) }
-    // A name with a dot at its end is complete.
+    // A dot at the end only marks a name as complete, so it is removed.
     if name.last == UInt8(ascii: ".") { name.removeLast() }
     return name
   }
 
-  /// The text in brackets; nil if there are none.
+  /// The text between the brackets; nil if there are no brackets.
   private static func bracketed(_ name: [UInt8]) -> String? {
     guard name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]") else { return nil }
     return String(decoding: name.dropFirst().dropLast(), as: UTF8.self)
   }
 
-  /// Whether a name is a numeric address, which nobody can let resolve to another.
+  /// Whether a name is a numeric address. Nobody can let a numeric address resolve to another.
   private static func isAddress(_ name: [UInt8]) -> Bool {
     let text = bracketed(name) ?? String(decoding: name, as: UTF8.self)
     return SocketAddress(text, port: 0) != nil
@@ -144,7 +144,7 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Takes the same time wherever the first difference is, so that a token can't be guessed byte by byte.
+  /// Compares in the same time wherever the first difference is, so that a token can't be guessed byte by byte.
   private static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,8 +1,9 @@
 import FormStreamPlatform
 import FormStreamDigest
 
-/// The SHA-256 that a client announces of its body (RFC 9530): by `Content-Digest` of the bytes that it sends, by
-/// `Repr-Digest` of the file. Both are the same here, because neither a part of a file nor a compressed one is accepted.
+/// The SHA-256 that a client announces for its body (RFC 9530). `Content-Digest` is the digest of the bytes that are sent,
+/// and `Repr-Digest` is the digest of the file. Both are the same here, because partial and compressed files are not
+/// accepted.
 struct AnnouncedDigest {
   private static let headers = ["Content-Digest", "Repr-Digest"]
 
@@ -10,10 +11,11 @@ struct AnnouncedDigest {
 
   /// Reads the headers; nil if they announce no SHA-256.
   ///
-  /// RFC 9530 §2: "A recipient MAY ignore any or all of the Integrity fields' members": the other algorithms.
+  /// RFC 9530 §2: "A recipient MAY ignore any or all of the Integrity fields' members". Members for other algorithms are
+  /// ignored.
   ///
-  /// - Throws: a refusal if a header can't be read. RFC 9651 §4.2 allows to ignore it instead, but then the client would
-  ///   take the response for a confirmation of its digest.
+  /// - Throws: a refusal if a header can't be read. RFC 9651 §4.2 allows ignoring the header instead, but then the client
+  ///   would take the response for a confirmation of its digest.
   init?(_ head: RequestHead) throws(UploadRefusal) {
     var digests: Set<[UInt8]> = []
     for name in Self.headers {
@@ -38,7 +40,7 @@ struct AnnouncedDigest {
     self.digests = digests
   }
 
-  /// Throws a refusal if a body is not the announced one.
+  /// Throws a refusal if the body's digest is not the announced one.
   func check(_ body: SHA256Digest) throws(UploadRefusal) {
     guard digests != [body.bytes] else { return }
     throw UploadRefusal(

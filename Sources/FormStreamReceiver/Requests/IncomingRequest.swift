@@ -3,19 +3,20 @@ import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A request while it is received: whether it is accepted, what its body contains, and the response.
+/// A request while it is received. This object decides whether the request is accepted, decodes the body, and makes the
+/// response.
 ///
 /// All calls come from the thread of the request's connection.
 final class IncomingRequest {
-  /// What to do on the connection next.
+  /// The next thing to do on the connection.
   enum Step {
     /// Read on.
     case proceed
-    /// Send the response by libmicrohttpd. The request has been read to its end, unless the response closes.
+    /// Send the response by libmicrohttpd. The request has been read to its end, unless the response closes the connection.
     case respond(Response)
-    /// Send the response without libmicrohttpd, in the middle of the body, and close.
+    /// Send the response without libmicrohttpd, in the middle of the body, and close the connection.
     case respondAndClose(Response)
-    /// Close at once.
+    /// Close the connection at once.
     case close
   }
 
@@ -29,20 +30,20 @@ final class IncomingRequest {
     case responded
   }
 
-  /// How many bytes of a refused body are read first, if the response can't be sent at once.
+  /// How many bytes of a refused body are read before the response, if the response can't be sent at once.
   private static let maximumDiscarded: Int64 = 1024 * 1024
 
-  /// How much is discarded of what follows a head or chunks that can't be read.
+  /// How many bytes are discarded at most after a head or chunks that can't be read.
   private static let maximumUnread = 8 * 1024 * 1024
 
   private let service: Service
   let connection: Connection
   /// The target as the client sent it.
   let target: String
-  /// The target's size in bytes, before anything that is not UTF-8 was replaced.
+  /// The target's size in bytes, before bytes that are not UTF-8 were replaced.
   let targetSize: Int
   private let began = ContinuousClock.now
-  /// The memory for the record, taken from what all requests share.
+  /// The memory for this request's record, taken from the budget that all requests share.
   private let memory: MemoryBudget.Share
   /// When the head was complete.
   private var time = ""
@@ -50,7 +51,7 @@ final class IncomingRequest {
   private var state = State.head
   private var isBodyBegun = false
   private var bodyBytes: Int64 = 0
-  /// The bytes of the body that have arrived, those that were discarded included.
+  /// How many bytes of the body have arrived, including the discarded bytes.
   private var arrivedBytes: Int64 = 0
   private var bodyLimit = Int64.max
   private var collector: PartCollector?
@@ -59,7 +60,7 @@ final class IncomingRequest {
   private var bodyDigest: PartDigest?
   private var failure: ReceivedForm.Failure?
   private var cause: (any Error)?
-  /// What the record in the response says; nil until there is a response.
+  /// The request as the record in the response describes it; nil until there is a response.
   private var received: ReceivedRequest?
   private var status: Int?
   private var duration: Duration?
@@ -128,7 +129,7 @@ final class IncomingRequest {
       state = .body(decoder, collector)
       return .proceed
     } catch {
-      // A client that announces no length may still send a body, so what follows may not be a request.
+      // A client that announces no length may still send a body, so the bytes that follow may not be a request.
       return refuse(
         UploadRefusal(error), cause: error, isEndKnown: head.framing != .none || !head.isUpload)
     }
@@ -186,7 +187,7 @@ final class IncomingRequest {
     }
   }
 
-  /// Reports the request: nothing more of it will be received or sent.
+  /// Ends the request and reports it. Nothing more of the request will be received or sent.
   ///
   /// - Parameter isSent: whether libmicrohttpd sent the complete response that it was given.
   func finish(isSent: Bool) {
@@ -195,16 +196,16 @@ final class IncomingRequest {
       connection.sendLastResponse([], discarding: Self.maximumUnread)
     }
     let (isCut, statusOfCut) = connection.cut
-    // The time of the callback doesn't count against the client.
+    // The time of `onRequest` doesn't count against the client.
     connection.enter(.lingering)
-    // A connection that is about to end is not one that waits for a request.
+    // A connection that is about to end must not count as waiting for a request.
     defer { connection.enter(closesConnection ? .draining : .head) }
     guard head?.isUpload == true || failure != nil else { return }
     if received == nil {
       failure = ReceivedForm.Failure(connection.cutReason ?? connectionLost)
       makeRecord(isComplete: false, status: isCut ? statusOfCut : nil)
     } else if status == nil {
-      // The client has received nothing of the response that was made.
+      // A response was made, but the client has received nothing of it.
       received?.noteNoResponse()
     }
     guard var received else { return }
@@ -221,9 +222,9 @@ final class IncomingRequest {
 }
 
 extension IncomingRequest {
-  /// Handles a head, or the framing of a body, that libmicrohttpd can't read and refuses itself. Its own response would be a
-  /// page without the record, after a head with its head twice, and would be lost if the client is still sending. So
-  /// another one is sent before, if that is possible: not under TLS.
+  /// Handles a head, or the framing of a body, that libmicrohttpd can't read and refuses itself. Its own response would be
+  /// a page without the record, with the response's head twice, and would be lost if the client is still sending. So the
+  /// receiver sends another response first. Under TLS, that is not possible.
   func refuseUnreadable(status: Int) {
     let refusal: UploadRefusal
     switch state {
@@ -232,7 +233,7 @@ extension IncomingRequest {
       time = recordTime()
       refusal = UploadRefusal(unreadableHead: status)
     case .body:
-      // The client may be cut off at this moment, with a response.
+      // Another thread may be cutting the client off at this moment, with a response.
       guard connection.beginHandling(0) else { return }
       refusal = UploadRefusal(unreadableChunks: status, at: bodyBytes)
     // Under TLS, the body of a refused request is read before the response is sent.
@@ -248,11 +249,12 @@ extension IncomingRequest {
     makeRecord(isComplete: false, status: connection.isTLS ? status : refusal.status)
     let response = response(to: refusal)
     note(response)
-    // This removes the parts' files.
+    // Releasing the collector removes the parts' files.
     collector = nil
     guard !connection.isTLS else { return letLibraryRespond(status) }
     state = .responded
-    // libmicrohttpd crashes if its daemon is stopped before it has made its response. So the client is waited for later.
+    // libmicrohttpd crashes if its daemon is stopped before it has made its response. So the wait for the client comes
+    // later, in `finish(isSent:)`.
     isSentDirectly = true
     mustDrain = true
     if !connection.sendLastResponseAtOnce(service.bytes(of: response)) { self.status = nil }
@@ -265,7 +267,7 @@ extension IncomingRequest {
     connection.enter(.response)
   }
 
-  /// Notes that libmicrohttpd could not do something, which may be sending its own response.
+  /// Notes that libmicrohttpd logged a failure. It may have failed to send its own response.
   func noteFailedResponse() {
     guard isSentByLibrary else { return }
     isSentByLibrary = false
@@ -279,9 +281,10 @@ extension IncomingRequest {
     return response
   }
 
-  /// The response to a client that is cut off in the middle of its body, and the record of that.
+  /// Makes the response to a client that is cut off in the middle of its body, and the record of the request.
   ///
-  /// Called on another thread than all else, under the connection's lock, and only while nothing is being handled.
+  /// Unlike all other methods, this method is called on another thread than the connection's. It is called under the
+  /// connection's lock, and only while no bytes are being handled.
   ///
   /// - Returns: nil if there is nothing to send.
   private func cutOff(_ refusal: UploadRefusal) -> (status: Int, bytes: [UInt8])? {
@@ -316,7 +319,7 @@ extension IncomingRequest {
   /// - Parameters:
   ///   - cause: the error that led to the refusal.
   ///   - isEndKnown: whether it is known where the request ends.
-  ///   - isRead: whether that end has been read.
+  ///   - isRead: whether the end of the request has been read.
   private func refuse(
     _ refusal: UploadRefusal, cause: (any Error)? = nil, isEndKnown: Bool = true,
     isRead: Bool = false
@@ -325,15 +328,15 @@ extension IncomingRequest {
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
     self.cause = cause
     if memory.isExceeded {
-      // Without the parts, others have the memory at once. If all kept it until their clients have read the response,
-      // many large forms that arrive together would all be refused.
+      // Without its parts, this request gives its memory back to other requests at once. If each request kept its memory
+      // until its client has read the response, many large forms that arrive together would all be refused.
       collector = nil
       memory.release()
     }
     makeRecord(isComplete: false, status: refusal.status)
     var response = own(refusal.response) ?? response(to: refusal)
     response.closes = closesAfterResponse
-    // This removes the parts' files.
+    // Releasing the collector removes the parts' files.
     collector = nil
     if isRead {
       state = .discarding(response, remaining: 0)
@@ -350,8 +353,9 @@ extension IncomingRequest {
       note(response)
       return .respondAndClose(response)
     }
-    // Under TLS only libmicrohttpd can send the response. If the body has not begun, it sends the response at once and
-    // closes; if the client is sending, the unread bytes may cost it the response. So a short body is read first.
+    // Under TLS only libmicrohttpd can send the response. If the body has not begun, libmicrohttpd sends the response at
+    // once and closes the connection. If the client is already sending, it may then lose the response because of the unread
+    // bytes. So a short body is read first.
     let isShort = head?.contentLength.map { $0 - bodyBytes <= Self.maximumDiscarded } ?? false
     if isEndKnown, isBodyBegun || (isShort && head?.expectsContinue != true) {
       state = .discarding(response, remaining: Self.maximumDiscarded)
@@ -362,8 +366,8 @@ extension IncomingRequest {
   }
 
   /// Responds to a request without a body. libmicrohttpd closes the connection after a response that is queued before
-  /// the request's end, even if no body follows; so the end is awaited. But after `Expect: 100-continue` libmicrohttpd
-  /// would ask for a body first.
+  /// the request's end, even if no body follows; so the receiver waits for the end. But after `Expect: 100-continue`
+  /// libmicrohttpd would ask for a body first.
   private func respondWithoutBody(_ head: RequestHead) -> Step {
     head.expectsContinue ? end() : .proceed
   }
@@ -382,17 +386,17 @@ extension IncomingRequest {
     return end()
   }
 
-  /// libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
-  /// it. What follows is therefore never read as a request.
+  /// libmicrohttpd does not show how chunks were framed: where libmicrohttpd sees the end of the body, a proxy may see the
+  /// body go on. So the bytes that follow are never read as a request.
   private var closesAfterResponse: Bool { head?.framing == .chunked }
 
-  /// The response of a handler; nil if it is the receiver's.
+  /// The response of a handler; nil if the receiver's own response is to be sent.
   private func own(_ response: UploadResponse?) -> Response? {
     guard let response, !response.isRecord else { return nil }
     return Response(response)
   }
 
-  /// The response with the record that was made.
+  /// The receiver's own response, with the record that was made.
   private func response(status: Int) -> Response {
     let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
     let isForPage = accepted.utf8.firstRange(of: "text/html".utf8) != nil
@@ -406,7 +410,7 @@ extension IncomingRequest {
     return response
   }
 
-  /// Makes the record of the request. It is made once: the client and the log get the same bytes.
+  /// Makes the record of the request. The record is made once, so that the client and the log get the same bytes.
   ///
   /// - Parameter status: the status of the response; nil if there is none.
   private func makeRecord(isComplete: Bool, status: Int?) {
@@ -426,7 +430,7 @@ extension RequestHead {
       headers: fields, framing: framing, contentLength: contentLength)
   }
 
-  /// The part that stands for a body that is not a form. A PUT names it by its path.
+  /// The part that stands for a body that is not a form. The path of a PUT is the file name of this part.
   fileprivate var rawPart: PartDescription {
     // A path that ends in a slash names no file.
     let name = method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""

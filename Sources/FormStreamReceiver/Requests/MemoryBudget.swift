@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// The memory that the records of all requests in progress may take together. Without it, each of hundreds of clients
-/// could send the largest form that the other limits allow.
+/// The memory that the records of all requests in progress may take together. Without this limit, each of hundreds of
+/// clients could send the largest form that the other limits allow.
 final class MemoryBudget: Sendable {
-  /// What each request may take whatever the others do: forms as people fill them in are always accepted.
+  /// How many bytes each request may take without counting, so that forms as people fill them in are always accepted.
   private static let free = 256 * 1024
 
   private let total: Int
@@ -13,16 +13,16 @@ final class MemoryBudget: Sendable {
     self.total = total
   }
 
-  /// The memory of one request, which has none yet.
+  /// Makes the share of one request. It has no bytes yet.
   func share() -> Share { Share(self) }
 
   /// The memory of one request. It is given back when this object is released.
   final class Share {
     private let budget: MemoryBudget
     private var size = 0
-    /// What of it was taken from the budget.
+    /// How many of these bytes were taken from the budget.
     private var taken = 0
-    /// Whether the budget didn't have what the request needed.
+    /// Whether the budget didn't have the bytes that the request needed.
     private(set) var isExceeded = false
 
     fileprivate init(_ budget: MemoryBudget) {
@@ -33,7 +33,7 @@ final class MemoryBudget: Sendable {
 
     /// Adds bytes.
     ///
-    /// - Throws: ``UploadRefusal`` if the budget doesn't have them.
+    /// - Throws: ``UploadRefusal`` if the budget doesn't have the bytes.
     func grow(by count: Int) throws {
       size += count
       let missing = size - MemoryBudget.free - taken

@@ -18,7 +18,7 @@ public struct ReceivedRequest: Sendable {
   public let method: String
   /// The target as the client sent it.
   public let target: String
-  /// When the head had arrived, as RFC 3339 writes it, in UTC.
+  /// When the head had arrived, in UTC, in the format of RFC 3339.
   public let time: String
   /// How the end of the body was marked.
   public let framing: UploadRequest.Framing
@@ -31,7 +31,7 @@ public struct ReceivedRequest: Sendable {
   /// The error that the handler or the system threw. Its details are sent to the client only if it is an
   /// ``UploadRefusal``.
   public internal(set) var underlying: (any Error)?
-  /// The bytes of the body that have arrived, whatever became of them.
+  /// How many bytes of the body have arrived, including discarded bytes.
   package internal(set) var arrivedBytes: Int64 = 0
   /// The record in one line, with a line feed at its end.
   package private(set) var line: [UInt8] = []
@@ -52,13 +52,13 @@ public struct ReceivedRequest: Sendable {
     writeRecord()
   }
 
-  /// The received bytes of the body; if the body is malformed, the offset of the flaw.
+  /// How many bytes of the body were received; if the body is malformed, the offset of the flaw.
   public var bodyBytes: Int64 { form.bodyBytes }
   /// Whether the complete body was received and accepted.
   public var isComplete: Bool { form.isComplete }
   /// The parts that were received completely.
   public var parts: [ReceivedPart] { form.parts }
-  /// Why the request was refused; nil if it was not.
+  /// Why the request was refused; nil if it was not refused.
   public var error: Failure? {
     form.failure.map { Failure(code: $0.code, message: $0.message) }
   }

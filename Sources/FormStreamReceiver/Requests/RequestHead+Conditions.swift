@@ -1,13 +1,14 @@
 import FormStreamMultipart
 
-/// Uploads that depend on what is stored already, and uploads of a part of something. If such a header were ignored, a
-/// file would be stored that the client didn't want, or a part of a file as if it were complete.
+/// Refuses uploads with conditions on what is stored already, and uploads of a part of a file. If the headers of such
+/// uploads were ignored, the receiver would store a file that the client didn't want stored, or a part of a file as if it
+/// were complete.
 extension RequestHead {
   /// Why the upload is refused; nil if its body is complete.
   var partRefusal: UploadRefusal? {
     // RFC 9110 §14.5: "An origin server SHOULD respond with a 400 (Bad Request) status code if it receives Content-Range
-    // on a PUT for a target resource that does not support partial PUT requests." The others are those of resumable
-    // uploads (draft-ietf-httpbis-resumable-upload), of today and of earlier drafts.
+    // on a PUT for a target resource that does not support partial PUT requests." The other headers belong to resumable
+    // uploads (draft-ietf-httpbis-resumable-upload), in its current and its earlier drafts.
     if !values(of: "Content-Range").isEmpty { return .partialUpload("Content-Range") }
     let marks = [("Upload-Complete", complete: "?1"), ("Upload-Incomplete", complete: "?0")]
     let mark = marks.first { name, complete in
@@ -18,7 +19,7 @@ extension RequestHead {
 
   /// Why the conditions of the upload are refused; nil if there are none, or the handler checks them.
   ///
-  /// `If-Modified-Since` is no condition of an upload (RFC 9110 §13.1.3), and neither is `If-Range` (§13.1.5).
+  /// `If-Modified-Since` (RFC 9110 §13.1.3) and `If-Range` (§13.1.5) are not conditions for uploads.
   func conditionRefusal(supportsIfNoneMatch: Bool) -> UploadRefusal? {
     let names = ["If-Match", "If-None-Match", "If-Unmodified-Since"]
     let conditions = fields.filter { field in
@@ -38,7 +39,7 @@ extension RequestHead {
 }
 
 extension UploadRefusal {
-  /// The body is only a part of something, by the header of that name.
+  /// The body is only a part of a file, according to the header of that name.
   static func partialUpload(_ name: String) -> UploadRefusal {
     UploadRefusal(
       .partialUpload, status: 400,

@@ -3,12 +3,13 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 /// A request's head as libmicrohttpd read it, and the check of its correctness. libmicrohttpd accepts heads that other
-/// servers read differently, so that one request could be smuggled in the body of another.
+/// servers read differently. With such a head, a request could be smuggled in the body of another request.
 ///
-/// Heads are bytes. All texts are compared as such: a delimiter and a combining mark after it are one `Character`.
+/// Heads are bytes, so all text is compared as bytes. To Swift, a delimiter and a combining mark after it are one
+/// `Character`.
 ///
-/// Not visible here, and so not refused: the line of a chunk's size, or a trailer, that ends in LF alone or contains a
-/// NUL.
+/// Some flaws are not visible here, and so not refused: the line of a chunk's size, or a trailer, may end in LF alone or
+/// contain a NUL.
 struct RequestHead {
   let method: String
   /// The target as the client sent it.
@@ -23,7 +24,8 @@ struct RequestHead {
     unchangedValues(of: name).map { String($0.trimmingBlanks()) }
   }
 
-  /// The same with their blanks, for headers that other servers may read differently if there are any.
+  /// The values of all headers with that name, with their blanks. This is for headers whose blanks other servers may read
+  /// differently.
   private func unchangedValues(of name: String) -> [String] {
     fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }
@@ -34,7 +36,7 @@ struct RequestHead {
   var path: Substring {
     var rest = target.utf8[...]
     if isAbsolute {
-      // The scheme and two slashes; the host.
+      // This drops the scheme and two slashes, then the host.
       rest = rest.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
       rest = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     }
@@ -110,13 +112,13 @@ extension RequestHead {
     if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.bytes) }) {
       return "The value of the header \(field.name.quoted) contains a control character"
     }
-    // RFC 9112 §3.2: "No whitespace is allowed in the request-target." libmicrohttpd takes all words between the method
-    // and the version for it.
+    // RFC 9112 §3.2: "No whitespace is allowed in the request-target." libmicrohttpd takes all words between the method and
+    // the version as the target.
     if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
       return
         "The target \(target.quoted) contains a blank or a control character: percent-encode it"
     }
-    // RFC 9110 §5.3: several values in a header that is no list are an error. Two servers may choose another of them.
+    // RFC 9110 §5.3: several values are an error in a header that is not a list. Two servers may choose different values.
     let types = values(of: "content-type").count
     guard types <= 1 else { return "The request has \(types) Content-Type headers: send one" }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
@@ -150,7 +152,7 @@ extension RequestHead {
     guard HTTPSyntax.isToken(method.utf8) else {
       return "The method \(method.quoted) is invalid: it must be a token"
     }
-    // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
+    // RFC 9112 §3.2: only CONNECT and OPTIONS have targets of other forms.
     guard !isUpload || target.utf8.first == UInt8(ascii: "/") || isAbsolute else {
       return "The target \(target.quoted) is invalid: it must begin with a slash"
     }

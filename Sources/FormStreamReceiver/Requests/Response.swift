@@ -5,7 +5,7 @@ struct Response: Sendable {
   var status: Int
   var headers: HTTPHeaders
   var body: [UInt8]
-  /// Whether the connection is closed after it.
+  /// Whether the connection is closed after the response.
   var closes = false
 
   private init(status: Int, type: String, body: [UInt8]) {

@@ -2,7 +2,7 @@ import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// What all requests of a receiver share: its configuration, its handler, and the checks that need no body.
+/// The state that all requests of a receiver share: its configuration, its handler, and the checks that need no body.
 final class Service: Sendable {
   let configuration: Receiver.Configuration
   let handler: any UploadHandler
@@ -54,7 +54,7 @@ final class Service: Sendable {
   /// Whether all requests are refused from now on.
   var isStopping: Bool { stopping.withLock(\.self) }
 
-  /// Why a request is refused before its body is read; nil if it is not.
+  /// Why a request is refused before its body is read; nil if it is not refused.
   func refusal(of head: RequestHead) -> UploadRefusal? {
     if isStopping { return .receiverStops }
     if let refusal = access.refusal(of: head) { return refusal }
@@ -107,7 +107,8 @@ final class Service: Sendable {
 }
 
 extension Service {
-  /// What a client that waits on an idle connection gets when the receiver stops: a request of it may be on its way.
+  /// The response that a client on an idle connection gets when the receiver stops: the client's next request may be on its
+  /// way.
   var lastResponse: [UInt8] {
     let refusal = UploadRefusal.receiverStops
     return bytes(of: .text(refusal.description, for: refusal))

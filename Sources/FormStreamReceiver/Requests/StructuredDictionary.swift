@@ -3,7 +3,7 @@ import FormStreamPlatform
 
 /// The value of a header that is a dictionary (RFC 9651 §3.2), such as `sha-256=:…:, sha-512=:…:`.
 ///
-/// Values other than byte sequences are checked for their syntax, and not kept.
+/// The syntax of other values than byte sequences is checked, but these values are not kept.
 struct StructuredDictionary {
   enum Value: Equatable {
     case bytes([UInt8])
@@ -25,7 +25,7 @@ struct StructuredDictionary {
       if rest.isEmpty { return }
       guard take(",") else { return nil }
       rest = rest.drop(while: \.isBlank)
-      // A comma at the end.
+      // A comma at the end is an error.
       if rest.isEmpty { return nil }
     }
   }

@@ -30,7 +30,7 @@ extension UploadRefusal {
         "The upload was stored, but the response to it could not be made; the receiver's log says why."
       )
     default:
-      // The error may name what the client must not see.
+      // The error may mention details that the client must not see.
       self.init(
         .handlingFailed, status: 500,
         "The upload could not be kept; the receiver's log says why.")
@@ -39,14 +39,14 @@ extension UploadRefusal {
 }
 
 extension MultipartError {
-  /// The description for those who can't raise a limit of the receiver themselves.
+  /// The description for clients, who can't raise a limit of the receiver themselves.
   fileprivate var descriptionForSenders: String {
     message.text { $0 is FormParser.Limits.Remedy ? "that is the limit here; " : $0.description }
   }
 }
 
 extension StorageError {
-  /// What is stored of the request after the error.
+  /// A sentence about the files of the request that stay stored after the error.
   fileprivate var remains: String {
     kept.isEmpty
       ? "Nothing of this request was kept."
@@ -56,17 +56,17 @@ extension StorageError {
 }
 
 extension UploadRefusal {
-  /// The receiver is being stopped, and has not read the request.
+  /// The refusal because the receiver is being stopped, and has not read the request.
   static let receiverStops = UploadRefusal(
     .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
 
-  /// The address of the client has as many connections as it may have.
+  /// The refusal because the address of the client has as many connections as it may have.
   static let tooManyConnections = UploadRefusal(
     .overloaded, status: 503,
     "This address has too many connections here that are in use: use fewer at once, or try again later."
   )
 
-  /// What libmicrohttpd refuses itself with a status, because it can't read the head.
+  /// The refusal of a request that libmicrohttpd refuses itself with this status, because it can't read the head.
   init(unreadableHead status: Int) {
     switch status {
     case 413:
@@ -88,7 +88,8 @@ extension UploadRefusal {
 }
 
 extension UploadRefusal {
-  /// What libmicrohttpd refuses itself with a status, because it can't read the chunks of a body.
+  /// The refusal of a request that libmicrohttpd refuses itself with this status, because it can't read the chunks of the
+  /// body.
   init(unreadableChunks status: Int, at offset: Int64) {
     switch status {
     case 413:
@@ -109,7 +110,7 @@ extension UploadRefusal {
 }
 
 extension UploadRefusal.Code {
-  /// A flaw of a body has the same code in every record.
+  /// Takes over the code of a ``MultipartError``, so that a flaw of a body has the same code in every record.
   init(_ code: MultipartError.Code) {
     self.init(rawValue: code.rawValue)
   }

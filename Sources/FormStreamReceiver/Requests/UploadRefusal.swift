@@ -1,8 +1,8 @@
 import FormStreamIntake
 import FormStreamMultipart
 
-/// A response with status 4xx or 5xx, and its reason. An ``UploadHandler`` throws it to refuse a request; the receiver
-/// uses it for its own refusals too.
+/// A response with status 4xx or 5xx, and its reason. An ``UploadHandler`` throws this error to refuse a request. The
+/// receiver uses it for its own refusals too.
 public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of refusal. The set is open.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -48,7 +48,7 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public static let connectionLost = Code(rawValue: "connection-lost")
     /// The receiver is stopping.
     public static let stopping = Code(rawValue: "stopping")
-    /// The server has too much to do.
+    /// The server is overloaded.
     public static let overloaded = Code(rawValue: "overloaded")
     /// The server has no room for the upload.
     public static let noRoom = Code(rawValue: StorageError.Code.noRoom.rawValue)
@@ -64,7 +64,7 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
   public let status: Int
   /// A full sentence for the client.
   public let description: String
-  /// The handler's own response, which is sent; nil for the receiver's.
+  /// The handler's own response, which is sent to the client; nil for the receiver's own response.
   let response: UploadResponse?
 
   /// Creates a refusal.
@@ -77,7 +77,7 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     response = nil
   }
 
-  /// The refusal that a handler's own response is.
+  /// The refusal that stands for a handler's own response.
   init(sending response: UploadResponse) {
     code = .refused
     status = response.status

@@ -1,7 +1,7 @@
 import FormStreamIntake
 public import FormStreamMultipart
 
-/// The head of a request. Handlers get those of requests that upload something.
+/// The head of a request. Handlers get only the heads of requests that upload something.
 public struct UploadRequest: Hashable, Sendable {
   /// How the end of a body is marked (RFC 9112 §6).
   public enum Framing: String, Hashable, Sendable {
@@ -30,8 +30,8 @@ public struct UploadRequest: Hashable, Sendable {
   /// The announced length of the body; nil if none was announced.
   public let contentLength: Int64?
 
-  /// Whether the upload may be stored only if nothing has the name of its target: the client sent `If-None-Match: *`
-  /// (RFC 9110 §13.1.2) with a PUT. If the name is taken, refuse with status 412.
+  /// Whether the upload may be stored only if its target's name is free: the client sent `If-None-Match: *` (RFC 9110
+  /// §13.1.2) with a PUT. If the name is taken, refuse with status 412.
   public var mustBeNew: Bool { self["If-None-Match"] != nil }
 
   /// Creates a head, for tests of a handler.

@@ -2,8 +2,8 @@ import CFormStreamMicroHTTPD
 
 /// A connection and its current request, stored as libmicrohttpd's socket context.
 ///
-/// libmicrohttpd always reports the end of a connection. It does not always report the end of a request: not if it has
-/// no memory to refuse it.
+/// libmicrohttpd always reports the end of a connection. But it does not report the end of a request if it has no memory to
+/// refuse the request.
 final class ConnectionContext {
   let connection: Connection
   var request: IncomingRequest?

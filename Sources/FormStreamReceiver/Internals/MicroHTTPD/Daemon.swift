@@ -1,14 +1,14 @@
 import CFormStreamMicroHTTPD
 
-/// A daemon of libmicrohttpd with one thread for each connection. An upload may therefore wait for a disk, and delays
-/// only the client that sends it.
+/// A daemon of libmicrohttpd with one thread for each connection. So if an upload waits for a disk, it delays only the
+/// client that sends it.
 final class Daemon: Sendable {
   /// The memory for one connection. One read of a body uses at most half of it.
   private static let connectionMemory = 256 * 1024
   private static let stackSize = 512 * 1024
 
-  /// Never reached: the connection table enforces the limit. libmicrohttpd closes connections above its own limit, and
-  /// hangs if one of two connections that arrive together is above it.
+  /// A limit that is never reached, because the connection table enforces the real limit. libmicrohttpd closes connections
+  /// above its own limit, and hangs if two connections arrive together and one of them is above that limit.
   private static let connectionLimit = UInt32(1 << 30)
 
   nonisolated(unsafe) private var daemon: OpaquePointer?
@@ -43,7 +43,7 @@ final class Daemon: Sendable {
   /// The result of waiting for a client.
   enum AcceptResult {
     case accepted
-    /// The client has already gone, or could not be served.
+    /// The client has already closed the connection, or could not be served.
     case lost
     /// No descriptors or no memory are left.
     case noRoom
@@ -82,7 +82,7 @@ final class Daemon: Sendable {
     daemon = nil
   }
 
-  /// libmicrohttpd could not start.
+  /// The error if libmicrohttpd could not start.
   struct NotStarted: Error {
     /// The messages that libmicrohttpd logged.
     let reason: String

@@ -1,7 +1,8 @@
 import CFormStreamMicroHTTPD
 import FormStreamPlatform
 
-/// The functions that libmicrohttpd calls: on the thread that accepts connections, and on the connections' threads.
+/// The functions that libmicrohttpd calls. It calls them on the thread that accepts connections, and on the connections'
+/// threads.
 final class DaemonCallbacks: Sendable {
   private static let maximumLogSize = 4096
 
@@ -9,7 +10,8 @@ final class DaemonCallbacks: Sendable {
   private let service: Service
   private let isTLS: Bool
   private let log = Guarded("")
-  /// The connections by their threads: a message of libmicrohttpd doesn't say which of them it is about.
+  /// The connections by their threads. A log message of libmicrohttpd doesn't say which connection it is about, so the
+  /// thread has to tell.
   private let contexts = Guarded<[UInt: Unmanaged<ConnectionContext>]>([:])
 
   init(connections: ConnectionTable, service: Service, isTLS: Bool) {
@@ -62,7 +64,8 @@ final class DaemonCallbacks: Sendable {
     guard let context = contexts.withLock({ $0[currentThread()] }),
       let request = context.takeUnretainedValue().request
     else { return }
-    // libmicrohttpd logs that it refuses a request, and then sends its response. It logs if it can't, and nothing if it can.
+    // libmicrohttpd logs that it refuses a request, and then sends its response. If it can't send the response, it logs
+    // again.
     if message.utf8.starts(with: Self.refusalMessage.utf8),
       let status = Int(Substring(message.utf8.dropFirst(Self.refusalMessage.utf8.count).prefix(3)))
     {
@@ -91,7 +94,7 @@ final class DaemonCallbacks: Sendable {
       context.endRequest(isSent: false)
       if let thread = context.thread {
         contexts.withLock { contexts in
-          // The thread has ended, and that of a new connection may have its number.
+          // The thread has ended, and the thread of a new connection may have the same number.
           let isOwn = contexts[thread].map { $0.toOpaque() == pointer } ?? false
           if isOwn { contexts[thread] = nil }
         }

@@ -4,9 +4,9 @@ import FormStreamMultipart
 extension RequestHead {
   /// Reads a head from libmicrohttpd.
   ///
-  /// libmicrohttpd does not report lines that end in LF alone, continued lines, or what follows a NUL. But it parses a
-  /// head in place, and overwrites line ends with NULs: in a plain head, each header begins two bytes after the end of
-  /// the one before. From 1.0 on libmicrohttpd refuses other heads itself.
+  /// libmicrohttpd does not report lines that end in LF alone, continued lines, or bytes that follow a NUL. But it parses a
+  /// head in place, and overwrites line ends with NULs: in a plain head, each header begins two bytes after the end of the
+  /// previous header. From 1.0 on libmicrohttpd refuses other heads itself.
   ///
   /// C: `MHD_get_connection_values_n`, `MHD_get_connection_info`
   init(
@@ -14,7 +14,7 @@ extension RequestHead {
     version: UnsafePointer<CChar>
   ) {
     let list = HeaderList(next: version + length(of: version) + lineEnd)
-    // A single space stands on each side of the target.
+    // The 2 stands for the single spaces before and after the target.
     list.isPlain = version == method + length(of: method) + targetSize + 2
     MHD_get_connection_values_n(
       handle, .HEADER_KIND,
@@ -32,7 +32,7 @@ extension RequestHead {
   }
 }
 
-/// CR LF.
+/// The length of CR LF.
 private let lineEnd = 2
 
 private final class HeaderList {
@@ -49,7 +49,7 @@ private final class HeaderList {
     _ name: UnsafePointer<CChar>?, _ nameSize: Int, _ value: UnsafePointer<CChar>?,
     _ valueSize: Int
   ) {
-    // With its blanks: other servers may read some headers differently if there are any.
+    // The value keeps its blanks, because other servers may read some headers with blanks differently.
     fields.append(
       String(decoding: Self.bytes(name, nameSize), as: UTF8.self),
       bytes: Array(Self.bytes(value, valueSize)))

@@ -6,7 +6,8 @@ import FormStreamIntake
 ///
 /// C: `MHD_create_response_from_callback`, `MHD_add_response_header`, `MHD_queue_response`
 func queue(_ response: Response, on handle: OpaquePointer) -> MHD_Result {
-  // libmicrohttpd reads the body from the array, which may be as large as a record gets: a copy would double that.
+  // libmicrohttpd reads the body directly from the array. The array may be as large as the largest record, and a copy would
+  // double the memory.
   let body = Unmanaged.passRetained(ResponseBody(response.body)).toOpaque()
   guard
     let queued = MHD_create_response_from_callback(
@@ -41,7 +42,7 @@ private final class ResponseBody {
     Unmanaged<ResponseBody>.fromOpaque(pointer).release()
   }
 
-  /// Copies at most `size` bytes, and returns how many.
+  /// Copies at most `size` bytes, and returns how many were copied.
   func copy(from offset: UInt64, to buffer: UnsafeMutableRawPointer, upTo size: Int) -> Int {
     let rest = bytes.dropFirst(Int(clamping: offset)).prefix(size)
     UnsafeMutableRawBufferPointer(start: buffer, count: size).copyBytes(from: rest)

@@ -93,7 +93,7 @@ let package = Package(
       ],
       // Files that the program contains: a copied resource would have to be installed beside it.
       resources: [
-        .embedInCode("Page/page.html"), .embedInCode("Page/upload.html"),
+        .embedInCode("Page/frame.html"), .embedInCode("Page/upload.html"),
         .embedInCode("Page/folder.html"),
         .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
       ]),

@@ -13,7 +13,7 @@ package enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([Member])
 
-  /// A key of an object and its value. No key may be used twice.
+  /// A key of an object and its value. No key may be written twice; JSON that is read may have one twice.
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: JSONValue

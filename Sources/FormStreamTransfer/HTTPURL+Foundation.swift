@@ -12,6 +12,6 @@ extension HTTPURL {
 extension URL: HTTPURLConvertible {
   /// The same URL.
   ///
-  /// - Throws: `invalidURL` unless it is one of http or https.
+  /// - Throws: `invalidURL` unless the scheme is http or https.
   public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
 }

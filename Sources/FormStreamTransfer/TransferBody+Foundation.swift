@@ -40,16 +40,16 @@ extension TransferBody {
   /// }
   /// ```
   ///
-  /// It runs in a task of its own, and waits in `write` while the server or the network is slower. If the transfer ends,
-  /// the task is cancelled. If it throws, the request fails, and ``TransferError/underlying`` is its error. When it
-  /// returns, the body is complete: other tasks that it started can't write any more.
+  /// The function runs in a task of its own, and waits in `write` while the server or the network is slower. If the transfer
+  /// ends, the task is cancelled. If the function throws, the request fails, and ``TransferError/underlying`` is the function's
+  /// error. When the function returns, the body is complete: other tasks that it started can't write any more.
   ///
   /// - Parameters:
   ///   - length: the number of bytes; nil if it is unknown. If fewer or more are written, the request fails; no byte over
   ///     the announced length is sent.
-  ///   - replay: whether the body can be sent again, in a retry or to the target of a redirect. Choose `.repeatable` if
-  ///     `write` writes the same bytes each time it is called. It can't if it goes through a sequence that can be
-  ///     iterated once.
+  ///   - replay: whether the body can be sent again, in a retry or to the target of a redirect. Choose `.repeatable` if the
+  ///     function writes the same bytes each time it is called. A function that iterates a sequence can't do that if the
+  ///     sequence can be iterated only once.
   ///   - write: writes the bytes; called for each attempt.
   public static func writing(
     length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .once,

@@ -2,12 +2,13 @@ import FormStreamPlatform
 public import Foundation
 
 extension TransferTask where Success == TransferResult {
-  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing and resuming it does the same to the request.
+  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing or resuming the progress does the same to the
+  /// request.
   ///
-  /// It counts bytes: those of the request's body that were handed over, and, if the request has no body or the response
-  /// goes to a file or a function, those of the response that were received. If it counts both, its total is that of the
-  /// request until all of that is handed over, and then the sum of both. While a total can't be known, the progress is
-  /// indeterminate. If the request succeeds, the progress ends complete.
+  /// The progress counts bytes: the bytes of the request's body that were handed over, and, if the request has no body or the
+  /// response goes to a file or a function, the bytes of the response that were received. If it counts both, its total is the
+  /// length of the request's body until all of that body is handed over, and then the sum of both. While a total can't be
+  /// known, the progress is indeterminate. If the request succeeds, the progress ends complete.
   public func makeFoundationProgress() -> Progress {
     let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
@@ -15,7 +16,8 @@ extension TransferTask where Success == TransferResult {
     bridge.isPausable = true
     // The handlers keep the request within reach, so that it can be paused and cancelled by its progress alone.
     bridge.cancellationHandler = { [self] in cancel() }
-    // Foundation calls these handlers on other threads, in any order. So each passes on what the progress is now.
+    // Foundation calls these handlers on other threads, in any order. So each handler passes on the present state of the
+    // progress.
     let passing = Guarded(())
     let passOn: @Sendable () -> Void = { [self, weak bridge] in
       passing.withLock { _ in
@@ -48,7 +50,7 @@ extension Progress {
       if !countsResponse || step.total.map({ step.handedOver < $0 }) == true {
         step.total
       } else if let sent = step.total, let received = step.responseTotal {
-        // The sum of both may exceed what is counted in: a server may announce anything.
+        // The sum of both may overflow the integer: a server may announce any length.
         sent.addingReportingOverflow(received).overflow ? nil : sent + received
       } else {
         nil

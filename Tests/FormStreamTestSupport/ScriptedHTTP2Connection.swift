@@ -286,8 +286,8 @@ final class ScriptedHTTP2Connection {
 }
 
 extension ScriptedHTTP2Connection.Stream {
-  /// The gate for which its next step waits; nil if it doesn't wait for one.
+  /// The gate for which its next step waits; nil if it doesn't wait for one. It may be open by now: the step was tried before.
   fileprivate var awaitedGate: Gate? {
-    if case .waitFor(let gate) = steps.first, !gate.isOpen { gate } else { nil }
+    if case .waitFor(let gate) = steps.first { gate } else { nil }
   }
 }

@@ -1,6 +1,9 @@
 import FormStreamHTTP
 
 extension TransferOptions {
+  /// Makes the options of a request. Most flags set their option at once, where they are declared (`Flag+….swift`); the options
+  /// set here depend on several arguments.
+  ///
   /// - Parameter hasKey: whether `--idempotency-key` names the key of the request. Otherwise the keys are chosen elsewhere.
   init(_ arguments: RequestArguments, hasKey: Bool = true) throws(Failure) {
     self = arguments.options

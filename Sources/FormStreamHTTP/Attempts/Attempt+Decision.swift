@@ -2,7 +2,7 @@ import FormStreamPlatform
 import FormStreamMultipart
 
 extension Attempt {
-  /// Decides what follows.
+  /// Decides what follows the attempt.
   package func decision(on facts: AttemptFacts) -> AttemptDecision {
     if let repetition = facts.repetition { return .repeatAtOnce(repetition) }
     if let demand = facts.demandedHTTP11 { return decisionOnDemand(demand, facts) }
@@ -43,7 +43,7 @@ extension Attempt {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
     if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
-    // Browsers and curl take an empty Location as none. A 303 says in any case that the request was carried out.
+    // Browsers and curl treat an empty Location as a missing one. A 303 says in any case that the request was carried out.
     if (300...399).contains(response.status), let location = response.location,
       !location.isEmpty || response.status == 303 && changesSomething
     {
@@ -56,7 +56,7 @@ extension Attempt {
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
     if missingLength != nil, facts.speaksHTTP10 {
-      // If the server knows the length, its response shows whether it has the complete body.
+      // If the body is sent again with its length, the response shows whether the server has the complete body.
       if missingLength == .measurable, isSafeToRepeat { return .repeatWithLength }
       return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
     }
@@ -144,7 +144,7 @@ extension Attempt {
       AttemptDecision.Verdict(isInDoubt ? .unknown : .failed, facts.failure).after(earlierDoubt))
   }
 
-  /// Cancelling ends an attempt, and not what the server does with it.
+  /// Cancelling ends the attempt, but not what the server does with the request.
   private func decisionOnCancelling(_ facts: AttemptFacts) -> AttemptDecision {
     if changesSomething, let response = facts.response {
       switch decisionWithResponse(response, facts) {
@@ -168,7 +168,7 @@ extension Attempt {
       return .follow(target)
     }
     if response.status == 401, mayAuthenticate { return .authenticate(.init(.ok, nil)) }
-    // A stream has already received the beginning of an incomplete page.
+    // If the page goes to a stream, the stream has already received the beginning of an incomplete page.
     guard options.accepts(response.status), facts.failure == nil || options.responseTarget.isStream
     else { return .keepEarlierResponse }
     return .conclude(.ok, facts.failure)
@@ -196,7 +196,8 @@ extension Attempt {
   var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil }
 }
 
-// The rule of safety. Batches ask it, too: they count the attempts themselves, because the files of a request can change.
+// The rule of safety: which requests may be sent again. Batches use it, too: they count the attempts themselves, because the
+// files of a request can change.
 extension TransferOptions {
   /// Whether a server may carry out a request twice.
   ///

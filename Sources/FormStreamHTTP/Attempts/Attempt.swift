@@ -9,7 +9,7 @@ package struct Attempt: Sendable {
   /// Whether the request has a body or a method that isn't safe. If it is redirected and a GET is sent instead, the
   /// response to that GET says nothing about the request.
   package var changesSomething: Bool
-  /// Whether it gets the page that a 303 named.
+  /// Whether this attempt gets the page that a 303 named.
   package var isPage: Bool
   /// The length of the body; nil if it can't be known.
   package var bodyLength: Int64?
@@ -23,11 +23,11 @@ package struct Attempt: Sendable {
   package var redirects: Int
   /// Whether earlier attempts may have been carried out.
   package var earlierDoubt: Doubt
-  /// Whether a 401 may be answered: there are credentials that wait for one, or the program is asked for some.
+  /// Whether a 401 may be answered: credentials wait for one, or the program is asked for credentials.
   package var mayAuthenticate: Bool
   /// The scheme of the credentials that were sent; nil if there were none, or the caller wrote the header.
   package var sentScheme: String?
-  /// Whether a proxy receives the request and passes it on: it may respond, too.
+  /// Whether a proxy receives the request and passes it on. The proxy may also respond itself.
   package var isPassedOn: Bool
   package var options: TransferOptions
 

@@ -1,29 +1,29 @@
 package import FormStreamMultipart
 
-/// What is known about an attempt, and decides the next step.
+/// The facts about an attempt that decide the next step.
 package struct AttemptFacts: Sendable {
   /// The properties of the final response that decide the next step.
   package struct Response: Sendable {
     package var status: Int
     package var location: String?
     package var retryAfter: Duration?
-    /// What a 401 asks for.
+    /// The authentication schemes that a 401 offers.
     package var offers: [OfferedScheme]
-    /// Whether a gateway sent it, instead of the server that carries out requests.
+    /// Whether a gateway sent the response, instead of the server that carries out requests.
     package var isFromGateway: Bool
     /// Whether a part of the body is missing.
     package var isTruncated: Bool
 
-    /// Whether a gateway sent it because it lost its connection to the server that it had passed the request on to, or
-    /// because that server took too long. The request may have been carried out.
+    /// Whether a gateway sent the response because it lost its connection to the server that it had passed the request on to,
+    /// or because that server took too long. The request may have been carried out.
     ///
-    /// RFC 9110 §15.6.3 and §15.6.5 define 502 and 504 for this. 522 and 524 are the same from Cloudflare. A 503 is also
-    /// what proxies such as Envoy respond after such a loss, with `Via` (RFC 9110 §7.6.3) or `Proxy-Status` (RFC 9209)
-    /// in it. With `Retry-After` it is a gateway's own refusal: it knows when to come again, so it is the one that has
-    /// too much to do.
+    /// RFC 9110 §15.6.3 and §15.6.5 define 502 and 504 for this. Cloudflare's 522 and 524 mean the same. Proxies such as Envoy
+    /// also respond 503 after such a loss, with `Via` (RFC 9110 §7.6.3) or `Proxy-Status` (RFC 9209) in the response. A 503
+    /// with `Retry-After` is the gateway's own refusal: the gateway knows when to come again, so the gateway itself has too
+    /// much to do.
     ///
-    /// - Parameter isPassedOn: whether a proxy received the request and passed it on: then it is a gateway itself, whatever
-    ///   its response has.
+    /// - Parameter isPassedOn: whether a proxy received the request and passed it on. The proxy is then a gateway, whatever
+    ///   headers its response has.
     func isFromFailedGateway(isPassedOn: Bool) -> Bool {
       switch status {
       case 502, 504, 522, 524: true
@@ -58,7 +58,7 @@ package struct AttemptFacts: Sendable {
   /// all of it.
   package var isResponseToCompleteRequest: Bool
   package var isEncrypted: Bool
-  /// Whether the response is one of HTTP/1.0, which has no chunks.
+  /// Whether the response is in HTTP/1.0, which has no chunks.
   package var speaksHTTP10: Bool
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
@@ -89,12 +89,12 @@ package struct AttemptFacts: Sendable {
 }
 
 extension AttemptFacts {
-  /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
-  /// and the response refers to the complete request.
+  /// The facts at the time when a response's head has arrived. They assume that the body will arrive completely, and that the
+  /// response refers to the complete request.
   ///
   /// - Parameters:
   ///   - version: the version of HTTP of the response.
-  ///   - sentExpect: whether the request has `Expect: 100-continue`: a 417 is then taken as a refusal of it.
+  ///   - sentExpect: whether the request has `Expect: 100-continue`. If so, a 417 is taken as a refusal of that header.
   package init(
     headWithStatus status: Int, _ headers: HTTPHeaders, version: String = "1.1",
     sentExpect: Bool = false

@@ -17,7 +17,7 @@ struct AttemptHistory: Sendable {
   var chosenTarget: ResponseTarget?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
-  /// Why a response that is held is incomplete; nil if it is complete, or was only too long to be held.
+  /// Why a held response is incomplete; nil if the response is complete, or was only too long to be held.
   private(set) var heldFailure: TransferError?
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
@@ -53,7 +53,7 @@ struct AttemptHistory: Sendable {
     body == nil ? (framing == .noBody ? nil : 0) : body?.contentLength
   }
 
-  /// Notes what the last attempt leaves open.
+  /// Notes whether the last attempt may have been carried out.
   mutating func note(_ doubt: Doubt) {
     self.doubt = max(self.doubt, doubt)
   }
@@ -106,13 +106,13 @@ struct AttemptHistory: Sendable {
   /// The head of a held response; nil if none is held.
   var heldHead: TransferResponse? { isResponseHeld ? response?.withoutBody : nil }
 
-  /// Keeps no more of a held response than its target does.
+  /// Shortens a held response to the limit of its target.
   mutating func limitHeldResponse(to limit: Int) {
     guard isResponseHeld, let held = response, held.body.count > limit else { return }
     response = held.keeping(limit)
   }
 
-  /// Takes the body of a held response out, now that it is known to be the last; nil if nothing has to be delivered to
+  /// Takes the body out of a held response, which is now known to be the last response; nil if nothing has to be delivered to
   /// the caller's target.
   mutating func takeHeldResponse(following options: TransferOptions) -> TransferResponse? {
     guard isResponseHeld, let held = response, !options.keepsInMemory(held.status) else {

@@ -11,7 +11,7 @@ final class AttemptTime: Sendable {
     self.limit = limit
   }
 
-  /// What is left of the limit; nil if there is none.
+  /// The time that is left of the limit; nil if there is no limit.
   var left: Duration? { limit.map { max($0 - spent.withLock(\.self), .zero) } }
 
   /// Adds the time that something takes.

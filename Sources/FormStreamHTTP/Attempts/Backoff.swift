@@ -17,8 +17,8 @@ package enum Backoff {
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 
-  /// Returns what a server asked for, or else the policy's fixed duration or a random one. A `Retry-After` of zero is no reason
-  /// to come back at once, again and again.
+  /// Returns the wait that the server asked for, or else the policy's fixed delay or a random one. A `Retry-After` of zero is
+  /// no reason to come back at once, again and again.
   package static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil
   ) -> Duration {

@@ -2,22 +2,22 @@ import FormStreamMultipart
 
 /// What is done to a body before an attempt sends it.
 enum BodyPreparation: Sendable {
-  /// Its files are looked at.
+  /// The body's files are measured.
   case measuring
-  /// Its streams are read into memory.
+  /// The body's streams are read into memory.
   case readingAhead
-  /// Its streams are stored in a temporary file.
+  /// The body's streams are stored in a temporary file.
   case storing
-  /// It is read once for its `Content-Digest`.
+  /// The body is read once for its `Content-Digest`.
   case hashing
-  /// It is read once more for its length, which a server demands.
+  /// The body is read once more for its length, which a server demands.
   case counting
 }
 
 extension TransferRun {
-  /// Does something to a body that may block, on a thread of its own. The time counts for the attempt.
+  /// Runs a step of the preparation, which may block, on a thread of its own. The time counts for the attempt.
   ///
-  /// - Parameter interrupt: called if the time is over or the request is cancelled, so that the function returns soon.
+  /// - Parameter interrupt: called if the time is over or the request is cancelled, so that the step returns soon.
   func prepareBody<Value: Sendable>(
     by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () throws(TransferError) -> Value

@@ -2,14 +2,15 @@
 package enum Doubt: Comparable, Sendable {
   /// No attempt was carried out.
   case none
-  /// A server responded that it had failed, to a request that may be sent again. It may have carried out a part.
+  /// A server responded that it had failed, to a request that may be sent again. The server may have carried out a part of that
+  /// request.
   case serverFailed
   /// An attempt was sent completely, and no response says what became of it.
   case open
 }
 
 extension AttemptDecision.Verdict {
-  /// The verdict on all attempts, if earlier ones left a doubt. Only a wanted status ends it: a later refusal, a broken
+  /// The verdict on all attempts, if earlier ones left a doubt. Only a wanted status ends the doubt: a later refusal, a broken
   /// connection or a cancelled wait says nothing about an earlier attempt.
   func after(_ doubt: Doubt) -> Self {
     switch (outcome, doubt) {
@@ -21,7 +22,7 @@ extension AttemptDecision.Verdict {
 }
 
 extension AttemptDecision {
-  /// The decision with its verdict on all attempts.
+  /// The same decision, with a verdict on all attempts.
   func after(_ doubt: Doubt) -> Self {
     switch self {
     case .conclude(let verdict): .conclude(verdict.after(doubt))
@@ -37,11 +38,11 @@ extension AttemptDecision {
 }
 
 extension Attempt {
-  /// What this attempt leaves open, if it doesn't succeed.
+  /// Whether the server may have carried out this attempt, if the attempt doesn't succeed.
   package func doubt(on facts: AttemptFacts) -> Doubt {
     guard changesSomething, !isPage, facts.repetition == nil else { return .none }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
-    // It may have taken the body for an empty one.
+    // The server may have taken the body for an empty one.
     if missingLength != nil, facts.speaksHTTP10, options.accepts(response.status) { return .open }
     guard facts.isResponseToCompleteRequest else { return .none }
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {

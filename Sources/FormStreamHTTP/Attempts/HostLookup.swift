@@ -11,9 +11,9 @@ enum HostLookup {
     _ host: String, _ family: TransferSession.Configuration.AddressFamily
   ) -> Bool {
     switch lookUp(host, family) {
-    // Name servers that responded.
+    // The name servers responded.
     case .noSuchName: false
-    // Found now, or nothing is known.
+    // The name was found now, or nothing is known about it.
     case .found, .noReply: true
     }
   }

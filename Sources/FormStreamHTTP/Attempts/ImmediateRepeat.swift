@@ -1,7 +1,7 @@
 /// How a request that the server has not looked at is sent again at once.
 package enum ImmediateRepeat: Sendable {
-  /// Over a new connection, as the kept one was closed or can't be used.
+  /// Over a new connection, because the kept connection was closed or can't be used.
   case onNewConnection
-  /// With HTTP/2, as the server refuses HTTP/1.1.
+  /// With HTTP/2, because the server refuses HTTP/1.1.
   case overHTTP2
 }

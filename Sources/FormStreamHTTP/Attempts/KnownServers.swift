@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// What a session knows about servers from earlier responses: which ones ignore `Expect: 100-continue`, which speak only
-/// HTTP/1.0, which has no chunks, which speak HTTP/2, over which requests share a connection, and which refuse HTTP/1.1.
+/// What a session knows about servers from earlier responses: which servers ignore `Expect: 100-continue`, which speak only
+/// HTTP/1.0 (which has no chunks), which speak HTTP/2 (over which requests share a connection), and which refuse HTTP/1.1.
 final class KnownServers: Sendable {
   private struct Notes {
     var ignoringExpect: Set<HTTPURL.Origin> = []
@@ -17,7 +17,7 @@ final class KnownServers: Sendable {
     notes.withLock { $0.ignoringExpect.contains(origin) }
   }
 
-  /// Such a server takes only bodies whose length is announced.
+  /// Whether a server speaks only HTTP/1.0. Such a server takes only bodies whose length is announced.
   func speaksHTTP10(_ origin: HTTPURL.Origin) -> Bool {
     notes.withLock { $0.speakingHTTP10.contains(origin) }
   }

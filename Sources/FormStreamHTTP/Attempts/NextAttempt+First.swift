@@ -76,7 +76,7 @@ extension TransferRequest {
     throw .credentialsNotEncrypted(url)
   }
 
-  /// Whether the request carries credentials that others on the way to another machine can read.
+  /// Whether the request carries credentials to another machine, and others on the way can read them.
   package func exposesCredentials(in configuration: TransferSession.Configuration) -> Bool {
     configuration.exposesSecrets(to: url.origin)
       && (ownCredentials(configuration.netrc).map { $0.kind != .digest } ?? false
@@ -102,7 +102,7 @@ extension TransferSession.Configuration {
     return !isLoopback(origin.host) || proxy.map { isLoopback($0.host) } == false
   }
 
-  /// The proxy that gets its credentials so that others on the way to it can read them; nil if there is none.
+  /// The proxy whose credentials are sent so that others on the way to the proxy can read them; nil if there is no such proxy.
   package func exposedProxy(for url: HTTPURL) -> String? {
     guard unixSocket == nil, let proxy = try? proxy.proxy(for: url.origin),
       proxy.credentials != nil, !proxy.isEncrypted, !isLoopback(proxy.host)
@@ -111,7 +111,7 @@ extension TransferSession.Configuration {
   }
 }
 
-/// Whether a host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
+/// Whether a host's name or address stands for this machine. RFC 6761 §6.3: names that end in `.localhost` do, too.
 private func isLoopback(_ host: String) -> Bool {
   let name = host.hasSuffix(".") ? String(host.dropLast()) : host
   if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
@@ -131,7 +131,7 @@ extension HTTPHeaders {
     }
   }
 
-  /// Without the form's boundary, a receiver can't find its parts.
+  /// Checks that the caller's `Content-Type` has the form's boundary, without which a receiver can't find the form's parts.
   private func checkContentType(of form: Form?) throws(TransferError) {
     let own = fields.filter { $0.name.isSameHeaderName(as: "Content-Type") }.map(\.value)
     guard let form, let first = own.first else { return }
@@ -140,7 +140,8 @@ extension HTTPHeaders {
     throw .contentType(first, lacksBoundary: boundary)
   }
 
-  /// Two lines of a header that may be sent once would leave it to the server which of them it reads.
+  /// Throws if the caller wrote a header that a setting adds. If a header that may be sent once has two lines, the server
+  /// chooses which of them it reads.
   fileprivate func checkAbsence(
     of name: String, because setting: SettingName
   ) throws(TransferError) {

@@ -3,9 +3,8 @@ import FormStreamDigest
 
 /// The longest body that is sent over HTTP/2, if the version is chosen automatically.
 ///
-/// This many bytes of a body may be sent before the server says that it takes more (RFC 9113 §6.9.2), and so many are
-/// all that nginx and HAProxy take in each round trip. At 50 ms that is 1.3 MB/s, and a hundredth of what HTTP/1.1
-/// does.
+/// A client may send this many bytes of a body before the server says that it takes more (RFC 9113 §6.9.2). nginx and HAProxy
+/// take no more than that in each round trip. If a round trip takes 50 ms, that is 1.3 MB/s: a hundredth of what HTTP/1.1 does.
 package let longestHTTP2Body: Int64 = 64 * 1024
 
 /// What the next attempt sends.
@@ -27,13 +26,13 @@ struct NextAttempt: Sendable {
   private(set) var givenCredentials: Credentials?
   /// How often credentials were refused.
   private(set) var refusals = 0
-  /// How often it was sent again with credentials.
+  /// How often the request was sent again with credentials.
   private(set) var authentications = 0
   /// Whether the request's own headers are sent; they are not sent to another origin.
   private(set) var sendsOwnHeaders = true
   /// Whether an idle connection may be used.
   private(set) var usesIdleConnection = true
-  /// The version of HTTP that the server demands; nil if it leaves the choice.
+  /// The version of HTTP that the server demands; nil if the server leaves the choice.
   private var demandedVersion: DemandedVersion?
   /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
   private(set) var mayExpect = true
@@ -92,7 +91,7 @@ struct NextAttempt: Sendable {
     return body.isReplayable ? .measurable : .oneShot
   }
 
-  /// What the request line has in place of the URL's path and query; nil for these.
+  /// The text that the request line has in place of the URL's path and query; nil if it has the path and the query.
   var target: String? { isRedirected ? nil : request.options.requestTarget }
 
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
@@ -112,14 +111,14 @@ struct NextAttempt: Sendable {
       prefersHTTP11: prefersHTTP11, isFinal: isFinal)
   }
 
-  /// Whether HTTP/1.1 is asked for because of the body, although HTTP/2 would do.
+  /// Whether the body is the reason to ask for HTTP/1.1, although the settings allow HTTP/2.
   private func prefersHTTP11(_ version: TransferSession.Configuration.Version) -> Bool {
     guard version == .automatic, url.origin.scheme == "https", demandedVersion == nil, sendsBody
     else { return false }
     return body?.contentLength.map { $0 > longestHTTP2Body } ?? true
   }
 
-  /// Whether other requests may use its connection at the same time, if that speaks HTTP/2.
+  /// Whether other requests may use this attempt's connection at the same time, if the connection speaks HTTP/2.
   func mayShareConnection(
     over version: TransferSession.Configuration.Version, refusesHTTP11: Bool
   ) -> Bool {
@@ -149,13 +148,13 @@ struct NextAttempt: Sendable {
     givenCredentials == nil && sendsOwnHeaders && headers.contains("Authorization")
   }
 
-  /// The request's own credentials, or those of its host in a netrc file.
+  /// The request's own credentials, or the credentials for its host in a netrc file.
   func ownCredentials(_ netrc: Netrc?) -> Credentials? {
     if sendsOwnHeaders { return request.ownCredentials(netrc) }
     return netrc?.credentials(for: url.origin.host)
   }
 
-  /// Notes a 401. Returns whether the credentials that wait for one answer it.
+  /// Notes a 401. Returns whether the credentials that wait for a challenge answer it.
   mutating func answer(_ offers: [OfferedScheme], _ spaces: ProtectionSpaces) -> Bool {
     if authorization.header != nil || sendsOwnAuthorization { refusals += 1 }
     guard authorization.answers(offers, spaces, at: url) else { return false }
@@ -163,7 +162,7 @@ struct NextAttempt: Sendable {
     return true
   }
 
-  /// Uses other credentials after a 401. Returns false if they were refused, or can't answer it.
+  /// Uses other credentials after a 401. Returns false if these were just refused, or can't answer the 401.
   mutating func use(
     _ credentials: Credentials, for offers: [OfferedScheme], _ spaces: ProtectionSpaces
   ) -> Bool {
@@ -179,7 +178,8 @@ struct NextAttempt: Sendable {
 
   // MARK: Changes between attempts
 
-  /// Sends the request again after a failure. It uses a new connection, because an idle one may be the cause of the failure.
+  /// Sends the request again after a failure. The repetition uses a new connection, because an idle one may be the cause of the
+  /// failure.
   mutating func retry() {
     usesIdleConnection = false
   }
@@ -231,8 +231,8 @@ struct NextAttempt: Sendable {
 }
 
 extension HTTPHeaders {
-  /// The headers without which a receiver would misread the body, and those by which a download is continued: they are
-  /// not the caller's.
+  /// The headers without which a receiver would misread the body, and the headers that continue a download, which the caller
+  /// didn't write.
   fileprivate func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
     if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
@@ -243,7 +243,7 @@ extension HTTPHeaders {
     return rest
   }
 
-  /// The headers without those that describe a body that is not sent (RFC 9110 §15.4).
+  /// The headers, except headers that describe a body, because that body is not sent (RFC 9110 §15.4).
   fileprivate var withoutContent: HTTPHeaders {
     var rest = HTTPHeaders()
     for field in fields

@@ -19,10 +19,10 @@ package enum RetryAfter {
     return min(max(.seconds(date) - now, .zero), longest)
   }
 
-  /// What is made of all longer ones: more than 30 years.
+  /// The longest wait, more than 30 years. Longer waits are shortened to it.
   private static let longest = Duration.seconds(1_000_000_000)
 
-  /// How long it is, for people: in full seconds, as the settings are, and in larger units beside that.
+  /// The duration for people: in full seconds, as in the settings, followed by larger units if it is long.
   static func text(_ duration: Duration) -> String {
     if duration >= longest { return "more than 30 years" }
     let (whole, rest) = duration.components

@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// When a request is sent again, and how often: the state of its retry policy. It is asked once after each attempt.
+/// When a request is sent again, and how often: the state of its retry policy. The loop is asked once after each attempt.
 ///
-/// `Attempt.decision` says whether the request may be sent again at all. Requests, downloads and batches, whose attempts
-/// differ, count them here.
+/// `Attempt.decision` says whether the request may be sent again at all. Requests, downloads and batches have different
+/// attempts; all of them count their attempts here.
 package struct RetryLoop: Sendable {
   /// What follows an attempt that may be repeated.
   package enum Next: Sendable, Equatable {
@@ -16,7 +16,7 @@ package struct RetryLoop: Sendable {
   package let policy: RetryPolicy
   /// When the request was started.
   package let start: ContinuousClock.Instant
-  /// How many attempts were made, of those that count: the last one included.
+  /// How many attempts were made, including the last one. Some repetitions don't count.
   package var tries = 0
   /// The repetitions that all requests of a session share; nil if there is no limit of that kind.
   private let budget: RetryBudget?
@@ -43,7 +43,7 @@ package struct RetryLoop: Sendable {
 
   /// What follows the last attempt, which may be repeated. Another attempt takes one repetition out of the session's budget.
   ///
-  /// - Parameter retryAfter: how long the server asks to wait; nil if it doesn't say it.
+  /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
   package func next(retryAfter: Duration? = nil) -> Next {
     guard tries < policy.attempts else { return .end(reason: nil) }
     if let reason = refusal(of: retryAfter) { return .end(reason: reason) }
@@ -55,8 +55,8 @@ package struct RetryLoop: Sendable {
     return .attempt(after: wait)
   }
 
-  /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
-  /// Nil if the wait is not too long, or the server named none.
+  /// Why the wait that the server asks for (`Retry-After`) leaves no next attempt: the wait is too long. Nil if it is not too
+  /// long, or if the server asks for none.
   private func refusal(of retryAfter: Duration?) -> Message? {
     guard let retryAfter, retryAfter > .zero else { return nil }
     if retryAfter > policy.maximumRetryAfter {
@@ -74,7 +74,7 @@ extension RetryLoop {
   enum Wait {
     /// Another attempt begins.
     case over
-    /// There is none: the request ends with the verdict.
+    /// No other attempt is allowed: the request ends with the verdict.
     case ended(AttemptDecision.Verdict)
     case cancelled
   }
@@ -96,7 +96,7 @@ extension RetryLoop {
     case .attempt(let delay):
       await announce(delay)
       guard await control.sleep(delay) else { return .cancelled }
-      // The wait was longer if the process was stopped meanwhile.
+      // The wait took longer than planned if the process was stopped meanwhile.
       return isOverdue ? .ended(verdict) : .over
     }
   }

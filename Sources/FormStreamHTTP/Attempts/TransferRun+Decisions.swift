@@ -1,23 +1,23 @@
 import FormStreamMultipart
 
-/// What is asked of the program between two attempts. The request has no connection meanwhile: what the program sends to
-/// decide may need it.
+/// The questions that the program is asked between two attempts. The request has no connection meanwhile, because requests that
+/// the program sends to decide may need it.
 extension TransferRun {
   var decisions: Decisions { request.options.decisions.or(session.configuration.decisions) }
 
-  /// Chooses the target of the last response; nil if that is not asked.
+  /// Asks the program for the target of the last response; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)? {
     switch request.options.responseTarget.kind {
-    // Those who read a response, or download it, have chosen already.
+    // The caller who reads a response, or downloads it, has chosen already.
     case .reader, .download: return nil
     case .memory, .file, .stream: return decisions.responseHead
     }
   }
 
-  /// Prepares another attempt with credentials that a 401 asks for. Returns the verdict that ends the request instead; nil
-  /// if there are such credentials.
+  /// Prepares another attempt with the credentials that a 401 asks for. Returns nil if there are such credentials, and
+  /// otherwise the verdict that ends the request.
   ///
-  /// - Parameter verdict: the verdict if there are none.
+  /// - Parameter verdict: the verdict if there are no credentials.
   func authenticate(
     _ next: inout NextAttempt, _ result: ExchangeResult, or verdict: AttemptDecision.Verdict
   ) async -> AttemptDecision.Verdict? {
@@ -44,9 +44,9 @@ extension TransferRun {
     }
   }
 
-  /// Asks whether a redirect is followed. Returns the verdict that ends the request instead; nil if it is followed.
+  /// Asks whether a redirect is followed. Returns nil if it is followed, and otherwise the verdict that ends the request.
   ///
-  /// - Parameter isCarriedOut: whether the request was carried out, so that only a page is got.
+  /// - Parameter isCarriedOut: whether the request was carried out, so that the redirect only names a page to get.
   func choose(
     _ target: HTTPURL, isCarriedOut: Bool, _ next: NextAttempt, _ result: ExchangeResult
   ) async -> AttemptDecision.Verdict? {
@@ -92,7 +92,8 @@ extension TransferRun {
     return authorization
   }
 
-  /// The credentials of a request that were given once for all requests; nil if it has others, or none.
+  /// The credentials of a request, if they were given once for all requests; nil if the request has credentials of its own, or
+  /// none.
   private func credentialsOfSession(_ next: NextAttempt) -> Credentials? {
     let configuration = session.configuration
     let own = next.ownCredentials(configuration.netrc)
@@ -108,8 +109,8 @@ extension TransferRun {
 
   /// Whether an attempt sends `Expect: 100-continue`, whether its body waits for the 100 in any case, and how long it waits.
   ///
-  /// A body that can be read once is not begun before the server had the chance to ask for credentials. If nothing else
-  /// comes, it is not sent, so the server gets more time than otherwise.
+  /// A body that can be read only once is not begun before the server had the chance to ask for credentials. If the server
+  /// sends no response, the body is not sent, so the server gets more time than otherwise.
   func expectation(
     _ next: NextAttempt
   ) throws(TransferError) -> (isSent: Bool, isRequired: Bool, timeout: Duration) {

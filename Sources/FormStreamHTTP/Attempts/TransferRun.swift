@@ -3,11 +3,12 @@ import FormStreamDigest
 
 /// A request from its first attempt to its result.
 ///
-/// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out. It waits for a
-/// connection before the body is measured: requests begin in the order in which they were started, and files of requests
-/// that still wait may change.
+/// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries the decision out. The request
+/// waits for a connection before the body is measured: requests begin in the order in which they were started, and files of
+/// requests that still wait may change.
 ///
-/// It is longer than 400 lines because all steps of a request use the same private state: its connection, time and trace.
+/// This file is longer than 400 lines because all steps of a request use the same private state: its connection, time and
+/// trace.
 final class TransferRun: Sendable {
   /// The caller's request.
   let originalRequest: TransferRequest
@@ -22,11 +23,11 @@ final class TransferRun: Sendable {
   let connection: ConnectionLease
   /// The wait for the bytes of the body, from its preparation until they are read.
   let bodyWait: WaitingRequest
-  /// What the next attempt has used of its limit.
+  /// The time that the next attempt has already used of its limit.
   let time: AttemptTime
   private let tracer: Tracer?
 
-  /// - Parameter response: gets the response in place of the request's own target; nil for that.
+  /// - Parameter response: gets the response in place of the request's own target; nil if the request's own target gets it.
   init(
     _ request: TransferRequest, readBy response: ArrivingResponse? = nil, session: TransferSession,
     engine: Int
@@ -53,7 +54,7 @@ final class TransferRun: Sendable {
     var next: NextAttempt
     do throws(TransferError) {
       let url = try request.checked(in: session.configuration)
-      // Its body may turn out to need a connection of its own.
+      // The request's body may turn out to need a connection of its own.
       try await takeConnection(
         to: url, mayShare: session.configuration.version != .http11, history)
       next = try await NextAttempt.first(of: self, to: url)
@@ -145,7 +146,7 @@ final class TransferRun: Sendable {
     let proxy = try usableProxy(for: next.url)
     let expectation = try expectation(next)
     let (options, sendsExpect) = (request.options, expectation.isSent)
-    // A response to this attempt means that its body was begun, unless it came in place of a 100.
+    // A response to this attempt means that the body was begun, unless the response came in place of a 100.
     let attempt = next.attempt(
       tries: history.loop.tries + 1, redirects: history.redirects,
       hasUsedOneShot: next.body?.isReplayable == false && !sendsExpect,
@@ -179,7 +180,7 @@ final class TransferRun: Sendable {
 
   /// Waits until the request may use a connection to the URL's origin, and is not paused.
   ///
-  /// - Parameter mayShare: whether others may use the connection, too, if it speaks HTTP/2.
+  /// - Parameter mayShare: whether other requests may use the connection, too, if it speaks HTTP/2.
   private func takeConnection(
     to url: HTTPURL, mayShare: Bool, _ history: AttemptHistory
   ) async throws(TransferError) {
@@ -187,7 +188,7 @@ final class TransferRun: Sendable {
     let mayShare = mayShare && origin.scheme == "https"
     while true {
       if control.isPaused {
-        // Others may have the connection meanwhile.
+        // Other requests may have the connection meanwhile.
         connection.release()
         await control.waitWhilePaused()
       }
@@ -209,7 +210,7 @@ final class TransferRun: Sendable {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
-      // The wait for it was longer than it was to be if the process was stopped meanwhile.
+      // The wait for the connection took longer than its limit if the process was stopped meanwhile.
       if isQueued, let limit, limit.time < waitStart.duration(to: .now) {
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
@@ -230,12 +231,12 @@ final class TransferRun: Sendable {
 
   /// The proxy for requests to a URL; nil if there is none.
   func proxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
-    // Nothing but the socket is used, whatever the environment says.
+    // Requests go only through the Unix socket, whatever proxy the environment names.
     guard session.configuration.unixSocket == nil else { return nil }
     return try session.configuration.proxy.proxy(for: url.origin)
   }
 
-  /// The proxy for requests to a URL, unless it refused its user and password before, or demanded some.
+  /// The proxy for requests to a URL. Throws if the proxy has refused its user and password before, or has demanded some.
   private func usableProxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
     guard let proxy = try proxy(for: url) else { return nil }
     if session.configuration.sharesCredentials, session.refusedCredentials.contains(proxy) {
@@ -244,8 +245,8 @@ final class TransferRun: Sendable {
     return proxy
   }
 
-  /// What a connection for a URL leads to, and whose version of HTTP it speaks: libcurl sends requests to all http URLs
-  /// over the same connections to a proxy.
+  /// The server or the proxy at the other end of a connection for a URL; its version of HTTP is the one that counts. libcurl
+  /// sends requests to all http URLs over the same connections to a proxy.
   func peer(of url: HTTPURL, _ proxy: Proxy?) -> HTTPURL.Origin {
     guard let proxy, proxy.isHTTP, url.origin.scheme == "http" else { return url.origin }
     return HTTPURL.Origin(scheme: proxy.kind.rawValue, host: proxy.host, port: proxy.port)
@@ -293,7 +294,8 @@ final class TransferRun: Sendable {
     return facts
   }
 
-  /// Asks the program about certificates that it has not seen: nothing was sent, and the engine goes on meanwhile.
+  /// Asks the program about certificates that it has not seen. Nothing was sent yet, and the engine serves other requests
+  /// meanwhile.
   private func facts(
     of result: ExchangeResult, decidedOn question: ServerTrust, _ url: HTTPURL,
     _ history: AttemptHistory
@@ -304,7 +306,7 @@ final class TransferRun: Sendable {
       facts.failure = .tooManyCertificates(url)
       return facts
     }
-    // Others may have the connection meanwhile.
+    // Other requests may have the connection meanwhile.
     connection.release()
     let limit = request.options.timeLimits.attempt
     let decision = await control.wait(atMost: limit) { end in
@@ -324,7 +326,7 @@ final class TransferRun: Sendable {
     return facts
   }
 
-  /// How many different certificates a request asks the program about: machines behind one name may have one each.
+  /// How many different certificates a request asks the program about: several machines with one name may each have their own.
   private static let maximumTrustQuestions = 8
 
   /// A redirect must not choose the user whose credentials this program sends.
@@ -350,7 +352,7 @@ final class TransferRun: Sendable {
       session.knownServers.note(origin, refusesHTTP11: true)
     }
     if let response = result.response {
-      // Over HTTP/1.1 it may speak HTTP/2 nevertheless: a long body is not sent over it.
+      // Even a server that responded over HTTP/1.1 may speak HTTP/2: a long body is not sent over HTTP/2.
       if response.version == "2" { session.knownServers.note(origin, speaksHTTP2: true) }
       let peer = peer(of: next.url, try? proxy(for: next.url))
       session.knownServers.note(peer, speaksHTTP10: response.version == "1.0")
@@ -499,7 +501,7 @@ final class TransferRun: Sendable {
 }
 
 extension TransferRun {
-  /// How long an attempt may wait before it begins, and the setting that says so; no limit if nil.
+  /// How long an attempt may wait before it begins, and the setting with that limit; nil if there is no limit.
   private func timeToBegin(_ loop: RetryLoop) -> (time: Duration, setting: SettingName)? {
     let ofAttempt = time.left.map { (time: $0, setting: SettingName.attemptLimit) }
     let ofRetries = loop.timeLeft.map { (time: $0, setting: SettingName.retryTimeLimit) }
@@ -508,12 +510,12 @@ extension TransferRun {
 }
 
 extension AttemptDecision.Verdict {
-  /// Adds why a response that was held is not delivered completely.
+  /// Adds why a held response is not delivered completely.
   fileprivate mutating func note(_ failure: TransferError) {
     guard failure.code == .responseTooLarge, outcome != .ok else {
       return error = error ?? failure
     }
-    // What was refused needs no failure of its own.
+    // The request was refused already, so a response that is too long is no failure of its own.
     error = error?.keepingBeginningOfResponse
   }
 }

@@ -2,14 +2,14 @@ import FormStreamPlatform
 
 /// The credentials that the program gave for challenges, and the calls that ask for them.
 ///
-/// One call serves all requests to an origin, with the same credentials of their own, that get a 401 in the same realm.
+/// One call serves all requests to an origin that have the same credentials of their own and get a 401 in the same realm.
 final class AnsweredCredentials: Sendable {
   typealias Answer = Result<Credentials?, any Error>
 
   /// The requests that credentials are for.
   struct Requests: Hashable {
     let origin: HTTPURL.Origin
-    /// The credentials that they have themselves.
+    /// The credentials that the requests have themselves; nil if they have none.
     let own: Credentials?
   }
 
@@ -28,12 +28,12 @@ final class AnsweredCredentials: Sendable {
   private static let maximumCount = 1024
   private let state = Guarded(State())
 
-  /// What requests send at once, as it was given for earlier ones; nil if nothing was.
+  /// The credentials that requests send at once, because the program gave them for earlier requests; nil if it gave none.
   func latest(for requests: Requests) -> Credentials? {
     state.withLock { $0.latest[requests] }
   }
 
-  /// Asks for credentials, or waits for those that another request has asked for.
+  /// Asks for credentials, or waits for the answer if another request has already asked.
   ///
   /// - Parameters:
   ///   - refused: the credentials that got the 401.
@@ -50,7 +50,7 @@ final class AnsweredCredentials: Sendable {
         return (nil, call, false)
       }
       let call = Call()
-      // Another request may have got new ones since this one was sent.
+      // Another request may have got new credentials since this one was sent.
       if let current = state.current[place], current != refused { return (current, call, false) }
       state.calls[place] = (call, 1)
       return (nil, call, true)
@@ -81,7 +81,7 @@ final class AnsweredCredentials: Sendable {
     }
   }
 
-  /// Notes that a request waits no more. If none does, the call is cancelled.
+  /// Notes that a request no longer waits for a call. If no other request waits for it, the call is cancelled.
   private func leave(_ call: Call, at place: Place) {
     let isUnused = state.withLock { state in
       guard let (current, waiting) = state.calls[place], current === call else { return false }

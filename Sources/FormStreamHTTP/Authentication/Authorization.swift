@@ -2,22 +2,23 @@ import FormStreamPlatform
 
 /// What one attempt sends to authenticate itself.
 struct Authorization: Sendable {
-  /// The credentials that it uses, or would use after a challenge; nil if there are none.
+  /// The credentials that the attempt uses, or would use after a challenge; nil if there are none.
   let credentials: Credentials?
-  /// The value of its `Authorization` header; nil if it sends none, or the caller's own.
+  /// The value of the attempt's `Authorization` header; nil if the attempt sends none, or sends the caller's own.
   var header: Hidden<String>?
   /// The scheme of that header.
   var scheme: String?
-  /// The challenge that it answers; nil if it answers none, or not by Digest.
+  /// The Digest challenge that the header answers; nil if it answers none.
   var challenge: DigestChallenge?
 
-  /// Whether it waits for the server to ask for credentials.
+  /// Whether the attempt waits for the server to ask for credentials.
   var awaitsChallenge: Bool { header == nil && credentials?.waitsForChallenge == true }
 }
 
 extension Authorization {
-  /// Whether a 401 with these offers refuses what was sent. It doesn't if the server says that only the nonce was too old,
-  /// even if it names that nonce again: other requests may have used it meanwhile. Nor does it if it asks in another realm.
+  /// Whether a 401 with these offers refuses the credentials that were sent. It doesn't if the server says that only the nonce
+  /// was too old, even if it names the same nonce again: other requests may have used that nonce meanwhile. It doesn't either
+  /// if the server asks for credentials in another realm.
   func isRefused(by offers: [OfferedScheme]) -> Bool {
     guard header != nil else { return false }
     guard let answered = challenge, let asked = DigestChallenge.strongest(of: offers) else {
@@ -26,9 +27,9 @@ extension Authorization {
     return !asked.isStale && asked.realm == answered.realm
   }
 
-  /// Whether its credentials answer a 401; then they are remembered for where it came from.
+  /// Whether the credentials answer a 401. If so, they are remembered for the part of the server that sent it.
   ///
-  /// If they were refused, they don't: many servers lock a user after a few wrong passwords.
+  /// Credentials that were refused don't answer it: many servers lock a user after a few wrong passwords.
   func answers(
     _ offers: [OfferedScheme], _ spaces: ProtectionSpaces, at url: HTTPURL
   ) -> Bool {

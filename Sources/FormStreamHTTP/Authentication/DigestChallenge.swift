@@ -3,26 +3,26 @@ import FormStreamPlatform
 
 /// A challenge of Digest authentication (RFC 7616 §3.3), and how a request answers it.
 struct DigestChallenge: Sendable, Hashable {
-  /// In the order of their strength.
+  /// The hash functions, the strongest first.
   enum Hash: Sendable, CaseIterable { case sha512256, sha256, md5 }
 
   let realm: String
   var nonce: String
   private let opaque: String?
   private let hash: Hash
-  /// Whether the key is made once for a nonce of each side (`-sess`).
+  /// Whether the key is made once for a pair of nonces, the server's and the client's (`-sess`).
   private let isSession: Bool
-  /// The algorithm as the server wrote it; nil if it left it out, which means MD5.
+  /// The algorithm as the server wrote it; nil if the server left it out, which means MD5.
   private let algorithm: String?
-  /// Whether the answer covers a count and a nonce of this side. Servers of RFC 2069 know neither.
+  /// Whether the answer covers a count and a nonce of the client. Servers that follow RFC 2069 know neither.
   private let hasQuality: Bool
   /// Whether only the nonce was too old: the user and the password may be right.
   let isStale: Bool
   private let hashesUser: Bool
-  /// The references to where the challenge applies; empty for the complete origin.
+  /// The URL references that say where the challenge applies; empty if it applies to the complete origin.
   let domain: [String]
 
-  /// The strongest challenge among the offers that can be answered; nil if there is none.
+  /// The strongest challenge that can be answered; nil if the offers have none.
   static func strongest(of offers: [OfferedScheme]) -> DigestChallenge? {
     let known = offers.compactMap(DigestChallenge.init)
     for hash in Hash.allCases {
@@ -31,8 +31,9 @@ struct DigestChallenge: Sendable, Hashable {
     return nil
   }
 
-  /// Nil if the offer is another scheme, or can't be answered: an unknown algorithm, only `auth-int`, which would need the
-  /// digest of the body before it is sent, or parameters that can't be sent back.
+  /// Nil if the offer is another scheme, or can't be answered. An offer can't be answered if it has an unknown algorithm, if it
+  /// has only `auth-int`, which would need the digest of the body before the body is sent, or if it has parameters that can't
+  /// be sent back.
   init?(_ offer: OfferedScheme) {
     let parameters = offer.parameters
     guard offer.isScheme("Digest"), let realm = parameters["realm"],
@@ -62,13 +63,14 @@ struct DigestChallenge: Sendable, Hashable {
     }
   }
 
-  /// Nil if the server knows only the Digest of RFC 2069.
+  /// Nil if the server knows only Digest as in RFC 2069.
   private static func qualities(of offer: OfferedScheme) -> [Substring]? {
     offer.parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
   }
 
-  /// What makes an offer of Digest one that can't be answered, for messages, which a server can't make long, and what can be
-  /// answered in its place. Nil if the offer is another scheme, or if something else is wrong with it.
+  /// For messages: the parameter of a Digest offer that makes it impossible to answer, and the values that would be possible.
+  /// The parameter is cut, so that a server can't make a message long. Nil if the offer is another scheme, or if something else
+  /// is wrong with it.
   static func unsupportedKind(_ offer: OfferedScheme) -> (name: String, supported: String)? {
     guard offer.isScheme("Digest") else { return nil }
     if let algorithm = offer.parameters["algorithm"], hash(named: algorithm) == nil {
@@ -81,8 +83,8 @@ struct DigestChallenge: Sendable, Hashable {
   /// The value of the `Authorization` header.
   ///
   /// RFC 7616 §3.4.1: response = KD(H(A1), nonce ":" nc ":" cnonce ":" qop ":" H(A2)), where KD(secret, data) is
-  /// H(secret ":" data). User, realm and password are hashed as UTF-8, whatever `charset` says: with other
-  /// characters than ASCII, nothing else is defined.
+  /// H(secret ":" data). User, realm and password are hashed as UTF-8, whatever `charset` says: no other encoding is defined
+  /// for characters outside of ASCII.
   ///
   /// - Parameters:
   ///   - target: the path and the query that are requested.

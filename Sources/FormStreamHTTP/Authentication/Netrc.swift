@@ -2,10 +2,10 @@ import FormStreamPlatform
 
 /// The users and passwords of a netrc file, by host.
 ///
-/// An entry is used only for the host that it names, without regard to case; `default` is for all hosts, and is not used. It
-/// is used for requests without credentials of their own: in the request, its headers, or the URL. If the URL names a
-/// user and no password, the entry of that user is used. A redirect to another host gets that host's entry, and nothing
-/// else of the request's.
+/// An entry is used only for the host that it names, without regard to case. A `default` entry would be for all hosts, and is
+/// not used. Entries are for requests without credentials of their own: in the request, its headers, or the URL. If the URL
+/// names a user and no password, the entry of that user is used. A redirect to another host gets the entry of that host, and no
+/// other credentials of the request.
 ///
 /// ```swift
 /// configuration.netrc = try Netrc(parsing: String(contentsOfFile: path, encoding: .utf8))
@@ -21,9 +21,9 @@ public struct Netrc: Sendable {
   /// How the user and the password are sent.
   public var scheme = PasswordScheme.basic
 
-  /// Parses the text of a file, by the rules of curl: words are separated by blanks and line breaks; a word may be in
-  /// double quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are escapes; a word that begins with `#` begins a comment. `macdef` ends
-  /// with an empty line, and is not used, nor are `account` and `port`. Other words are an error; curl skips them.
+  /// Parses the text of a file, by the rules of curl: words are separated by blanks and line breaks; a word may be in double
+  /// quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are escapes; a word that begins with `#` begins a comment. A `macdef`
+  /// ends at an empty line. `macdef`, `account` and `port` are not used. Other words are an error; curl skips them.
   ///
   /// - Throws: `netrcMalformed`, with the number of the line. Nothing of the text is shown.
   public init(parsing text: String) throws(TransferError) {
@@ -54,7 +54,7 @@ public struct Netrc: Sendable {
 
   /// The credentials for a host; nil if no entry has them.
   ///
-  /// As with curl, an entry without a login is for every user, and for an empty one if none is named. If no entry has a
+  /// As with curl, an entry without a login is for every user. If no user is named either, the user is empty. If no entry has a
   /// password, the last one with a login is used, with an empty password.
   ///
   /// - Parameter login: the user that the entry must be for; nil for the first entry of the host.

@@ -26,14 +26,14 @@ extension OfferedScheme {
       .flatMap { parsing($0.bytes) }
   }
 
-  /// What is not a challenge ends the list: what came before it still counts.
+  /// Text that is not a challenge ends the list. The challenges before it still count.
   private static func parsing(_ value: [UInt8]) -> [OfferedScheme] {
     var scanner = ChallengeScanner(value)
     var offers: [OfferedScheme] = []
     while let word = scanner.nextWord() {
       if let last = offers.indices.last, let parameter = scanner.takeValue() {
         let name = word.lowercased()
-        // No RFC says which of two is meant. As in curl, it is the last one.
+        // No RFC says which of two values of a parameter counts. As in curl, the last one does.
         offers[last].parameters[name] = parameter.text
         if !parameter.isRepeatable, ["realm", "nonce", "opaque"].contains(name) {
           offers[last].isRepeatable = false
@@ -46,7 +46,7 @@ extension OfferedScheme {
     return offers
   }
 
-  /// The nonce for the next request that an `Authentication-Info` has (RFC 7616 §3.5); nil if there is none, or if it
+  /// The nonce that an `Authentication-Info` names for the next request (RFC 7616 §3.5); nil if it names none, or one that
   /// can't be sent back.
   static func nextNonce(in headers: HTTPHeaders) -> String? {
     guard
@@ -66,7 +66,7 @@ extension OfferedScheme {
 /// The value of a parameter.
 private struct ParameterValue {
   let text: String
-  /// Whether it can be sent back.
+  /// Whether the value can be sent back.
   let isRepeatable: Bool
 
   init(_ bytes: some Collection<UInt8>) {
@@ -107,7 +107,7 @@ private struct ChallengeScanner {
     return nil
   }
 
-  /// RFC 9110 §11.2: token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Nothing is taken if it is
+  /// RFC 9110 §11.2: token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Nothing is taken if the text is
   /// the name of a parameter.
   mutating func skipToken68() {
     let before = rest

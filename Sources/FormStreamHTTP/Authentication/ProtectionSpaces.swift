@@ -2,10 +2,11 @@ import FormStreamDigest
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The parts of servers that have asked for credentials, and how they are sent there: later requests send them at once.
+/// The parts of servers that have asked for credentials, and how credentials are sent there, so that later requests send them
+/// at once.
 ///
-/// RFC 7617 §2.2 and RFC 7616 §3.3 define them: for Basic, all paths below the directory of the one that was asked for;
-/// for Digest, those of `domain`, or the complete server.
+/// RFC 7617 §2.2 and RFC 7616 §3.3 define these parts. For Basic, they have all paths below the directory of the requested
+/// path; for Digest, the paths of `domain`, or the complete server.
 final class ProtectionSpaces: Sendable {
   private enum Answer {
     case secret(AnsweredScheme)
@@ -15,7 +16,7 @@ final class ProtectionSpaces: Sendable {
   private struct Space {
     let credentials: Credentials
     var answer: Answer
-    /// What the paths in it begin with.
+    /// The beginnings of the paths that belong to the space.
     let prefixes: [String]
 
     /// Compares bytes, not characters: a slash and a combining mark after it are one character.
@@ -30,8 +31,8 @@ final class ProtectionSpaces: Sendable {
     var spaces: [Space] = []
     /// How many requests have been sent with each nonce, the last one that was used first.
     ///
-    /// They outlive the challenges: several requests may get the same one before any of them is answered, and
-    /// RFC 7616 §3.4 has servers refuse a count that they have seen with the nonce.
+    /// The counts outlive the challenges: several requests may get the same challenge before any of them answers it, and RFC
+    /// 7616 §3.4 has servers refuse a count that they have seen with the nonce.
     private var counts: [(nonce: String, count: UInt32)] = []
 
     /// Counts one more request with a nonce.
@@ -50,7 +51,7 @@ final class ProtectionSpaces: Sendable {
   private static let maximumNonces = 64
   private let origins = Guarded<[HTTPURL.Origin: Known]>([:])
 
-  /// Remembers that a server asks for the secret itself.
+  /// Remembers that a server asks for the secret itself, not for a digest of it.
   func remember(_ scheme: AnsweredScheme, for credentials: Credentials, at url: HTTPURL) {
     let path = url.target.utf8.prefix { $0 != UInt8(ascii: "?") }
     let directory = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
@@ -63,7 +64,7 @@ final class ProtectionSpaces: Sendable {
 
   /// Remembers a challenge of Digest.
   func remember(_ challenge: DigestChallenge, for credentials: Credentials, at url: HTTPURL) {
-    // Another origin asks for itself: credentials are not sent there because this one says so.
+    // A challenge can't speak for another origin: credentials are sent there only if that origin asks for them.
     let named = challenge.domain.compactMap { try? url.resolving($0) }
       .filter { $0.origin == url.origin }.map(\.target)
     let isElsewhere = !named.contains { url.target.utf8.starts(with: $0.utf8) }
@@ -100,7 +101,7 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// What a request sends: its credentials, if it knows how the server wants them.
+  /// The authorization of a request. It has a header if it is known how the server wants the credentials.
   func authorization(
     _ credentials: Credentials?, _ method: HTTPMethod, _ url: HTTPURL
   ) throws(TransferError) -> Authorization {
@@ -130,7 +131,7 @@ final class ProtectionSpaces: Sendable {
     return result
   }
 
-  /// How credentials are sent to a URL, and for Digest the count of its nonce; nil if it is not known.
+  /// How credentials are sent to a URL, and for Digest the count of the nonce; nil if it is not known how they are sent.
   private func next(_ credentials: Credentials, _ url: HTTPURL) -> (Answer, count: UInt32)? {
     origins.withLock { all in
       guard

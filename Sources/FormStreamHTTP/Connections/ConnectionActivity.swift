@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// When a connection last served its request: it sent or received, or waited for the network or the server.
 ///
-/// A connection may also wait for the program, which writes no body or reads no response. Requests that wait for such a
-/// connection may wait for ever.
+/// A connection may also wait for the program, if the program writes no body or reads no response. Requests that wait for such
+/// a connection may wait for ever.
 final class ConnectionActivity: Sendable {
   private struct State {
     var last = ContinuousClock.now

@@ -13,7 +13,7 @@ final class ConnectionLease: Sendable {
 
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
-  /// Whether the request gets a connection at once, because another one waits for it.
+  /// Whether the request gets a connection at once, because another request waits for it.
   private let isWaitedFor: @Sendable () -> Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
@@ -30,16 +30,16 @@ final class ConnectionLease: Sendable {
   /// Whether the connection is one more than the maximum.
   var isExtra: Bool { slot.withLock { $0?.isExtra ?? false } }
 
-  /// What the connection does for the request; nil if there is none, or no maximum.
+  /// What the connection does for the request; nil if there is no connection, or no maximum.
   var activity: ConnectionActivity? { slot.withLock { $0?.activity } }
 
-  /// Takes a connection to an origin, and gives back that to another. Waits for its turn.
+  /// Takes a connection to an origin, and gives back the connection to another origin. Waits for the request's turn.
   ///
   /// - Parameters:
   ///   - mayShare: whether other requests may use the connection at the same time.
   ///   - time: how long to wait; no limit if nil.
   ///   - patience: how long to wait while the requests that have the connections only wait for the program; no limit if nil.
-  ///   - willWait: called if it has to wait.
+  ///   - willWait: called if the request has to wait.
   func take(
     _ origin: HTTPURL.Origin, mayShare: @escaping @Sendable () -> Bool, within time: Duration?,
     patience: Duration?, _ control: TransferControl, willWait: () -> Void
@@ -98,19 +98,19 @@ final class ConnectionLease: Sendable {
 }
 
 extension ConnectionLimit {
-  /// Waits until all connections to an origin have only waited for the program for that long, while the request was not
-  /// paused. Returns false if the task is cancelled before.
+  /// Waits until all connections to an origin have only waited for the program for as long as `patience`, while the request was
+  /// not paused. Returns false if the task is cancelled before.
   fileprivate func isHeldUp(
     _ origin: HTTPURL.Origin, for patience: Duration, _ control: TransferControl
   ) async -> Bool {
-    // Those who have the connections are looked at every 50 ms.
+    // The engines check their exchanges every 50 ms.
     var pause = max(patience, .milliseconds(100))
     var wasHeldUp = false
     while (try? await Task.sleep(for: pause)) != nil {
       let left = control.isPaused ? patience : patience - timeHeldUp(origin)
       let isHeldUp = left <= .zero
       if isHeldUp, wasHeldUp { return true }
-      // If the process was stopped meanwhile, nobody has looked at the connections either: that is waited for.
+      // If the process was stopped meanwhile, the exchanges were not checked either, so this waits for their next check.
       wasHeldUp = isHeldUp
       pause = isHeldUp ? .milliseconds(200) : max(left, .milliseconds(10))
     }

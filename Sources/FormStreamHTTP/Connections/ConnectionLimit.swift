@@ -2,11 +2,11 @@ import FormStreamPlatform
 
 /// Keeps to the maximum number of connections to each origin, over all engines of a session.
 ///
-/// A request that would need one more waits in the queue of its origin, behind those that came before it. Origins have
-/// nothing in common, so a server that hangs holds up no request to another.
+/// A request that would need one more connection waits in the queue of its origin, behind the requests that came before it.
+/// Each origin has a queue of its own, so a server that hangs holds up no request to another server.
 ///
-/// A request that another one waits for, which keeps its connection meanwhile, gets a connection at once, also beyond the
-/// maximum.
+/// If a request waits for another request and keeps its own connection meanwhile, the other request gets a connection at once,
+/// even beyond the maximum.
 final class ConnectionLimit: Sendable {
   /// What a request holds while it uses a connection.
   struct Slot: Sendable {
@@ -30,9 +30,9 @@ final class ConnectionLimit: Sendable {
 
   fileprivate final class Waiting: Sendable {
     let engine: Int
-    /// Whether it may share a connection. That may become known while it waits.
+    /// Whether the request may share a connection. This may become known only while the request waits.
     let mayShare: @Sendable () -> Bool
-    /// Passes the slot on; returns false if it is not wanted any more.
+    /// Passes the slot on; returns false if the slot is not wanted any more.
     let accept: @Sendable (Slot) -> Bool
 
     init(
@@ -65,14 +65,14 @@ final class ConnectionLimit: Sendable {
     }
   }
 
-  /// Takes a connection, one more than the maximum if there is none left.
+  /// Takes a connection. If none is left, it is one more than the maximum.
   func takeExtra(_ origin: HTTPURL.Origin, on engine: Int, mayShare: Bool) -> Slot {
     lanes.withLock {
       $0[origin, default: Lane(origin, parts)].takeExtra(on: engine, mayShare: mayShare)
     }
   }
 
-  /// How long all connections to an origin have only waited for the program; zero if there is none.
+  /// How long all connections to an origin have only waited for the program; zero if there are no connections.
   func timeHeldUp(_ origin: HTTPURL.Origin) -> Duration {
     lanes.withLock { $0[origin]?.timeHeldUp ?? .zero }
   }
@@ -129,7 +129,7 @@ final class ConnectionLimit: Sendable {
     if lanes[origin]?.isIdle == true { lanes[origin] = nil }
   }
 
-  /// Passes connections to those who wait, in order.
+  /// Passes connections to the waiting requests, in order.
   private func serve(_ origin: HTTPURL.Origin) {
     while let (waiting, slot) = lanes.withLock({ $0[origin]?.next() }) {
       if !waiting.accept(slot) { giveBack(slot) }
@@ -153,7 +153,7 @@ private struct Lane {
   private let parts: [Int]
   private var uses: [Use]
   private var activities: [ObjectIdentifier: ConnectionActivity] = [:]
-  /// The queue, by numbers that increase.
+  /// The waiting requests, by numbers that increase.
   var queue: [Int: ConnectionLimit.Waiting] = [:]
   private var first = 0
   private var end = 0
@@ -173,7 +173,7 @@ private struct Lane {
     return end - 1
   }
 
-  /// Takes the first of the queue out, if there is a connection for it.
+  /// Takes the first request out of the queue, if there is a connection for it.
   mutating func next() -> (ConnectionLimit.Waiting, ConnectionLimit.Slot)? {
     while first < end {
       if let waiting = queue[first] {
@@ -184,7 +184,7 @@ private struct Lane {
         first += 1
         return (waiting, slot)
       }
-      // It left.
+      // The request left the queue.
       first += 1
     }
     return nil
@@ -226,7 +226,7 @@ private struct Lane {
     return slot(on: engine, isShared: isShared)
   }
 
-  /// Lets others share a connection; returns false if there are too many of them.
+  /// Lets other requests share a connection; returns false if too many requests share it already.
   mutating func share(_ engine: Int) -> Bool {
     guard uses[engine].hasRoomToShare else { return false }
     uses[engine].exclusive -= 1

@@ -4,7 +4,8 @@ import FormStreamPlatform
 /// or until a part of the response is accepted. Such a request keeps its connection meanwhile.
 ///
 /// A request that this code starts in the same session doesn't wait for a connection, because the requests that wait for this
-/// code may have them all. Tasks that this code starts inherit the wait, also those that outlive it: so it has an end.
+/// code may have all connections. Tasks that this code starts inherit the wait, even tasks that outlive the code: so the wait
+/// has an end.
 final class WaitingRequest: Sendable {
   /// The waits for the code that is running.
   @TaskLocal private static var current: [WaitingRequest] = []
@@ -17,10 +18,10 @@ final class WaitingRequest: Sendable {
     self.session = session
   }
 
-  /// Begins again what has ended: another attempt reads the same body.
+  /// Begins a wait again that has ended, because another attempt reads the same body.
   func begin() { isWaiting.withLock { $0 = true } }
 
-  /// Ends the wait. From here on, requests of its code wait for connections like others.
+  /// Ends the wait. After this, requests that the code starts wait for connections like others.
   func end() { isWaiting.withLock { $0 = false } }
 
   /// Runs code that the request waits for.
@@ -37,8 +38,8 @@ final class WaitingRequest: Sendable {
     current.filter { $0 !== wait && $0.isWaiting.withLock(\.self) } + [wait]
   }
 
-  /// Whether requests of a session wait for the code that is running: to be asked now, and again while that code's own
-  /// request waits for a connection.
+  /// Returns a closure that says whether requests of a session wait for the code that is running. The closure is called at
+  /// once, and again while a request that this code starts waits for a connection.
   static func areWaiting(in session: TransferSession) -> @Sendable () -> Bool {
     let id = ObjectIdentifier(session)
     let waits = current.filter { $0.session == id }

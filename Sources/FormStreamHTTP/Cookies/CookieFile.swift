@@ -17,7 +17,7 @@ enum CookieFile {
       throw TransferError(error)
     }
     var lines: [[UInt8]] = []
-    // The head of a response, as curl's -D writes it: only the cookies count.
+    // The file may be the head of a response, as curl's -D writes it: then only the cookies count.
     let isHead = bytes.starts(with: "HTTP/".utf8)
     // In a `String`, CR LF would be one character, which is no line feed.
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -29,7 +29,8 @@ enum CookieFile {
     return lines
   }
 
-  /// Whether the cookie of a line has ended, so that it is not sent any more. libcurl keeps it until it looks for others.
+  /// Whether the cookie of a line has expired, so that it is not sent any more. libcurl keeps an expired cookie until it looks
+  /// for others.
   static func hasEnded(_ line: [UInt8]) -> Bool {
     let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
     guard fields.count == 6, let end = Int64(String(decoding: fields[4], as: UTF8.self)), end != 0
@@ -37,7 +38,7 @@ enum CookieFile {
     return end < timeSince1970().components.seconds
   }
 
-  /// Also an empty line is one.
+  /// Whether a line is a comment. An empty line counts as one.
   private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
     line.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       || line.first == UInt8(ascii: "#") && !line.starts(with: "#HttpOnly_".utf8)
@@ -47,18 +48,18 @@ enum CookieFile {
     String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
   }
 
-  /// Checks a line. Every line that is no cookie is an error: a file in another format would otherwise be taken for one
+  /// Checks a line. Every line that is no cookie is an error, so that a file in another format is not mistaken for a file
   /// without cookies. libcurl takes some words, such as `ALL`, for commands.
   private static func check(
     _ line: ArraySlice<UInt8>, number: Int, of path: LocalPath
   ) throws(TransferError) {
     let isHeader = Self.isHeader(line)
-    // The last of these pieces has the name and the value, also of a line without a path.
+    // The last of these pieces has the name and the value, even if the line has no path.
     let pieces = line.split(separator: 0x09, maxSplits: 4, omittingEmptySubsequences: false)
     guard isHeader || pieces.count == 5 && pieces[4].contains(0x09), !line.contains(0) else {
       throw .notACookie(line: number, of: path)
     }
-    // libcurl itself checks the length of what a server sets.
+    // libcurl itself checks the length of cookies that a server sets.
     guard isHeader || pieces[4].count <= maximumCookieSize else {
       throw .cookieTooLong(line: number, of: path, limit: maximumCookieSize)
     }
@@ -66,11 +67,11 @@ enum CookieFile {
 }
 
 extension TransferSession {
-  /// Writes the session's cookies to a file in Netscape's format, which only its owner may read. Cookies of the session,
-  /// which have no end, are in it, too. The file appears when it is complete.
+  /// Writes the session's cookies to a file in Netscape's format, which only its owner may read. Session cookies, which have no
+  /// expiry date, are in the file, too. The file appears when it is complete.
   ///
-  /// - Throws: `invalidSetting` if the session keeps no cookies; `cookiesUnusable` if the file can't be written, or if what
-  ///   has its name is a device or a FIFO.
+  /// - Throws: `invalidSetting` if the session keeps no cookies; `cookiesUnusable` if the file can't be written, or if the path
+  ///   names a device or a FIFO.
   public func saveCookies(to path: some LocalPathConvertible) throws(TransferError) {
     let text = try cookieText()
     let path = try Self.localPath(path)
@@ -92,7 +93,7 @@ extension TransferSession {
 
   /// The session's cookies in Netscape's format.
   ///
-  /// - Throws: `invalidSetting` if it keeps none.
+  /// - Throws: `invalidSetting` if the session keeps no cookies.
   package func cookieText() throws(TransferError) -> [UInt8] {
     guard let cookieJar else { throw .noCookiesKept }
     let lines = [Array("# Netscape HTTP Cookie File".utf8), []] + (try cookieJar.lines())

@@ -2,9 +2,9 @@ public import FormStreamMultipart
 
 /// Whether a session keeps cookies (RFC 6265).
 ///
-/// They are kept and sent by libcurl's rules: by domain, path, age and `Secure`, and not for public suffixes. They are
-/// secrets: no trace, error or record shows them. A `Cookie` header that a request has itself is sent in one line with
-/// them, and not to another origin.
+/// Cookies are kept and sent by libcurl's rules: by domain, path, age and `Secure`, and not for public suffixes. Cookies are
+/// secrets: no trace, error or record shows them. If a request has a `Cookie` header of its own, the header is sent in one line
+/// with the session's cookies, and not to another origin.
 public struct CookiePolicy: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case none
@@ -13,22 +13,23 @@ public struct CookiePolicy: Sendable, Hashable {
 
   let kind: Kind
 
-  /// The files that a session begins with.
+  /// The files whose cookies a session begins with.
   package var files: [LocalPath] { if case .session(let files, _) = kind { files } else { [] } }
 
   /// No cookies are kept. A server's `Set-Cookie` is only in its response.
   public static let none = CookiePolicy(kind: .none)
   /// All requests of the session share their cookies.
   ///
-  /// - Parameter file: a file in the format of Netscape, or of lines that begin with `Set-Cookie:`, that the session begins
-  ///   with; it is not changed. ``TransferSession/saveCookies(to:)`` writes one. Nil if the session begins with none.
+  /// - Parameter file: a file whose cookies the session begins with, in the format of Netscape, or of lines that begin with
+  ///   `Set-Cookie:`. The file is not changed. ``TransferSession/saveCookies(to:)`` writes such a file. Nil if the session
+  ///   begins with no cookies.
   public static func session(file: LocalPath? = nil) -> CookiePolicy {
     session(files: file.map { [$0] } ?? [])
   }
 
   /// Like ``session(file:)``, with several files.
   ///
-  /// - Parameter withoutSessionCookies: whether the cookies in the files that have no end are left out.
+  /// - Parameter withoutSessionCookies: whether session cookies in the files, which have no expiry date, are left out.
   package static func session(
     files: [LocalPath], withoutSessionCookies: Bool = false
   ) -> CookiePolicy {

@@ -1,37 +1,38 @@
-/// What a program decides while its requests are sent. Each closure has a default, and is asked outside of the engine: however
-/// long it takes, other requests go on.
+/// What a program decides while its requests are sent. Each closure has a default, and is called outside of the engine: other
+/// requests go on, however long a closure takes.
 ///
-/// For each attempt they are asked in this order: ``challenge`` if the server responds 401, ``redirect`` if it responds with a
-/// redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the library stand above
-/// them: a closure can forbid a redirect, but not allow one from https to http, and it can't make a success of
-/// anything.
+/// For each attempt the closures are called in this order: ``challenge`` if the server responds 401, ``redirect`` if it
+/// responds with a redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the
+/// library come before the closures: a closure can forbid a redirect, but it can't allow a redirect from https to http, and it
+/// can't turn a failure into a success.
 ///
-/// The time in a closure is no stall. The limit of an attempt (``TimeLimits/attempt``) includes ``responseHead``, which is
-/// asked during one, and not the others. Cancelling a request ends it at once; the task in which the closure runs is then
-/// cancelled. If a closure throws, the request ends with `decisionFailed`, and ``TransferError/underlying`` is its
-/// error.
+/// The time in a closure is no stall. The limit of an attempt (``TimeLimits/attempt``) includes the time in ``responseHead``,
+/// which is called during an attempt, but not the time in the other closures. Cancelling a request ends it at once; the task in
+/// which the closure runs is then cancelled. If a closure throws, the request ends with `decisionFailed`, and
+/// ``TransferError/underlying`` is the closure's error.
 public struct Decisions: Sendable {
-  /// Credentials for a server that refused a request with 401: nil for none, so that the 401 is the response. By default,
-  /// there are none but the request's own.
+  /// Credentials for a server that refused a request with 401. If the closure returns nil, the 401 is the response. By default,
+  /// only the request's own credentials are used.
   ///
-  /// One call serves all requests of the session to this server that have the same credentials of their own: those that get a
-  /// 401 meanwhile wait for it, and later ones send at once what it returned. If that is refused, it is called
-  /// again, up to five times for a request; credentials that were just refused are not sent again. While it runs, the
-  /// request has no connection, so the closure may send requests itself: to fetch a token, say.
+  /// One call serves all requests of the session to this server that have the same credentials of their own: requests that get
+  /// a 401 during the call wait for it, and later requests send at once what it returned. If the server refuses these
+  /// credentials, the closure is called again, up to five times for a request; credentials that were just refused are not sent
+  /// again. While the closure runs, the request has no connection, so the closure may send requests itself: to fetch a token,
+  /// say.
   public var challenge: (@Sendable (AuthenticationChallenge) async throws -> Credentials?)?
-  /// Whether a redirect is followed that the policy (``TransferOptions/redirects``) allows. By default it is.
+  /// Whether a redirect is followed, if the policy (``TransferOptions/redirects``) allows it. By default it is followed.
   public var redirect: (@Sendable (ProposedRedirect) async throws -> RedirectChoice)?
-  /// Where the body of the last response goes, given its head: nil for the request's own target. By default it goes
-  /// there.
+  /// Where the body of the last response goes, given the response's head; nil for the request's own target, which is the
+  /// default.
   ///
-  /// Meanwhile nothing of the body is received. It is asked again if a retry brings another response, and not for
-  /// ``TransferSession/open(_:progress:)``, whose caller has the head first.
+  /// While the closure runs, nothing of the body is received. The closure is called again if a retry brings another response.
+  /// It is not called for ``TransferSession/open(_:progress:)``, whose caller gets the head before the body.
   public var responseHead: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
 
   /// The defaults.
   public init() {}
 
-  /// These decisions, and others where these have none.
+  /// These decisions, with others in the places where these are nil.
   func or(_ others: Decisions) -> Decisions {
     var all = self
     all.challenge = challenge ?? others.challenge
@@ -79,7 +80,7 @@ public struct ProposedRedirect: Sendable {
 public enum RedirectChoice: Sendable {
   /// The request is sent to the target.
   case follow
-  /// The redirect is the response. The request has then failed with `redirectRefused`, unless it was a 303, which says that
-  /// the request was carried out.
+  /// The redirect is the response. The request has then failed with `redirectRefused`, unless the redirect was a 303, which
+  /// says that the request was carried out.
   case keep
 }

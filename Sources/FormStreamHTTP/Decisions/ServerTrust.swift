@@ -1,17 +1,17 @@
-/// The certificates that a server shows, and what the platform's check says of them: what a program decides on by
+/// The certificates that a server shows, and what the platform's check says of them. A program decides on this in
 /// ``TransferSession/Configuration/serverTrust``.
 public struct ServerTrust: Sendable, Hashable {
   /// Whether requests are sent to the server.
   @frozen public enum Decision: Sendable, Hashable {
-    /// They are, whatever the platform's check says.
+    /// Requests are sent, whatever the platform's check says.
     case trust
-    /// They are not, whatever the platform's check says.
+    /// No request is sent, whatever the platform's check says.
     case refuse
   }
 
   /// The server that the request is for.
   public let origin: HTTPURL.Origin
-  /// The certificates as the server sent them, in DER, its own first.
+  /// The certificates as the server sent them, in DER, the server's own first.
   public let certificates: [[UInt8]]
   /// Why the platform's check refuses the certificates for this host, in words for people; nil if it trusts them.
   public let problem: String?

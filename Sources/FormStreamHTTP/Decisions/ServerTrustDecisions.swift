@@ -1,17 +1,18 @@
 import FormStreamPlatform
 
-/// What a program has decided on servers' certificates. It is asked once about the same certificates of an origin, also
-/// if several requests wait for the decision.
+/// What a program has decided on servers' certificates. The program is asked once about the same certificates of an origin,
+/// even if several requests wait for the decision.
 final class ServerTrustDecisions: Sendable {
   typealias Decide = @Sendable (ServerTrust) async -> ServerTrust.Decision
 
   private enum Entry {
     case decided(ServerTrust.Decision)
-    /// Those who wait for the decision.
+    /// The requests that wait for the decision.
     case asked([@Sendable (ServerTrust.Decision) -> Void])
   }
 
-  /// More are forgotten, and asked about again: a server may show another certificate each time.
+  /// How many decisions are remembered. Beyond that they are forgotten, and the program is asked again: a server may show
+  /// another certificate each time.
   private static let maximumCount = 256
 
   private let decide: Decide
@@ -44,7 +45,7 @@ final class ServerTrustDecisions: Sendable {
       }
     }
     if let decision { deliver(decision) }
-    // A task of its own: those who wait may be cancelled, and others may still want to know.
+    // The call has a task of its own: the request that asked first may be cancelled while others still wait for the decision.
     guard isFirst else { return }
     Task { note(await decide(trust), on: trust) }
   }

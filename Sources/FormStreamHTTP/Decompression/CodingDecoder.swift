@@ -3,9 +3,9 @@ import FormStreamPlatform
 
 /// Decodes one coding of the body of a response. It is used by one thread at a time.
 ///
-/// RFC 9110 §8.4.1.3: the coding is "gzip", and "a recipient SHOULD consider "x-gzip" to be equivalent". RFC 1952 §2.2: "A
-/// gzip file consists of a series of "members"". Nothing else may follow them. RFC 9110 §8.4.1.2: "deflate" is zlib's format, and "some
-/// non-conformant implementations send the "deflate" compressed data without the zlib wrapper".
+/// RFC 9110 §8.4.1.3: the coding is "gzip", and "a recipient SHOULD consider "x-gzip" to be equivalent". RFC 1952 §2.2: "A gzip
+/// file consists of a series of "members"". Nothing else may follow the members. RFC 9110 §8.4.1.2: "deflate" is zlib's format,
+/// and "some non-conformant implementations send the "deflate" compressed data without the zlib wrapper".
 final class CodingDecoder: @unchecked Sendable {
   /// How many bytes are decoded at once.
   private static let pieceSize = 64 * 1024
@@ -25,7 +25,7 @@ final class CodingDecoder: @unchecked Sendable {
   private let coding: Coding
   /// Nil before the format of the data is known.
   private var inflater: Inflater?
-  /// The first two bytes of deflate, which show its format, until they are decoded.
+  /// The first two bytes of a deflate body, which show its format, until they are decoded.
   private let begun: UnsafeMutableRawBufferPointer
   private var begunCount = 0
   private let room: UnsafeMutableRawBufferPointer
@@ -53,7 +53,7 @@ final class CodingDecoder: @unchecked Sendable {
     }
   }
 
-  /// Decodes as many bytes as there is room for, after it is known in which format they are.
+  /// Decodes as many bytes as there is room for, as soon as the format of the bytes is known.
   private func decode(
     _ coded: inout UnsafeRawBufferPointer, into rest: inout UnsafeMutableRawBufferPointer
   ) throws(Failure) -> Inflater.Progress {
@@ -81,8 +81,8 @@ final class CodingDecoder: @unchecked Sendable {
     }
   }
 
-  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. Bare data that begins so would
-  /// have bits set that are padding (RFC 1951 §3.2.4).
+  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. Data without the wrapper
+  /// that begins with such bytes would have bits set that are padding (RFC 1951 §3.2.4).
   private var isInZlibFormat: Bool {
     begun[0] & 0x0F == 8 && begun[0] >> 4 <= 7 && (Int(begun[0]) << 8 + Int(begun[1])) % 31 == 0
   }
@@ -118,7 +118,7 @@ final class CodingDecoder: @unchecked Sendable {
     return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil
   }
 
-  /// Checks that nothing is missing at the end. A body without a byte is accepted: servers that have nothing to send name
+  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers that have nothing to send name
   /// the coding nevertheless.
   func checkEnd() throws(Failure) {
     guard place == .inMember else { return }

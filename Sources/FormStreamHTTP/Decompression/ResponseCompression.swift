@@ -3,8 +3,8 @@
 /// The headers of the response stay as they are, so `Content-Length` is the compressed length. A response in another
 /// coding, or with bytes that are damaged, missing at the end or left over after it, is an error: `decompressionFailed`.
 public struct ResponseCompression: Sendable, Hashable {
-  /// The largest body after decoding, in bytes: a small response can be a very large body. Decoding more is an error,
-  /// `responseTooLarge`. Of a response that is kept in memory, no more is decoded than is kept.
+  /// The largest body after decoding, in bytes: a small response can become a very large body. Decoding more is an error,
+  /// `responseTooLarge`. If a response is kept in memory, no more of it is decoded than is kept.
   public var limit: Int64
 
   /// Decodes up to 1 GiB, or another limit.

@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// RFC 9110 §8.4: "If one or more encodings have been applied to a representation, the sender that applied the encodings MUST
 /// generate a Content-Encoding header field that lists the content codings in the order in which they were applied."
 final class ResponseDecoder: @unchecked Sendable {
-  /// The most codings of a response: each can make a hundred times as many bytes.
+  /// The most codings that a response may have: each coding can make a hundred times as many bytes.
   private static let maximumCount = 5
 
   /// Why a body can't be decoded. It is not a failure of the response's target.
@@ -16,7 +16,7 @@ final class ResponseDecoder: @unchecked Sendable {
 
   /// The decoders. The first one decodes the last coding: it gets the bytes of the response.
   private let decoders: [CodingDecoder]
-  /// What each decoder but the first got from the one before it, and has not decoded yet.
+  /// The bytes that each decoder but the first got from the decoder before it, and has not decoded yet.
   private var waiting: [UnsafeRawBufferPointer]
 
   /// Returns nil if the body is not coded.
@@ -24,7 +24,7 @@ final class ResponseDecoder: @unchecked Sendable {
     _ decompression: ResponseCompression?, _ headers: HTTPHeaders, from url: HTTPURL
   ) throws(Failure) {
     guard let decompression else { return nil }
-    // Some servers write "none" for "identity", and curl reads it so.
+    // Some servers write "none" for "identity", and curl accepts it.
     let names = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Encoding") }
       .flatMap { $0.value.split { $0 == "," || $0 == " " || $0 == "\t" } }
       .map { $0.lowercased() }.filter { $0 != "identity" && $0 != "none" }
@@ -63,13 +63,14 @@ final class ResponseDecoder: @unchecked Sendable {
     guard index > 0 else { return try decoders[0].next(&coded) }
     while true {
       if let piece = try decoders[index].next(&waiting[index]) { return piece }
-      // The bytes are in the buffer of the decoder before it, which fills that buffer again only now.
+      // Everything that was waiting is decoded. It was in the buffer of the decoder before, which may fill that buffer again
+      // now.
       guard let piece = try next(of: index - 1, &coded) else { return nil }
       waiting[index] = piece
     }
   }
 
-  /// Checks that nothing is missing at the end. A body without a byte is accepted: servers that have nothing to send name
+  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers that have nothing to send name
   /// the coding nevertheless.
   func checkEnd() throws(Failure) {
     for decoder in decoders { try decoder.checkEnd() }

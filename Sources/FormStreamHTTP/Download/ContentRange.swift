@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// RFC 9110 §14.4: range-resp = first-pos "-" last-pos "/" ( complete-length / "*" ), or for a response of status 416,
 /// "*/" complete-length.
 package struct ContentRange: Equatable {
-  /// The bytes of a response of status 206; nil in one of status 416.
+  /// The bytes that a response of status 206 has; nil for a response of status 416.
   package let bytes: Range<Int64>?
   /// The complete length; nil if the server doesn't know it.
   package let total: Int64?
@@ -46,8 +46,8 @@ extension HTTPHeaders {
     (joined("Content-Type") ?? "").lowercased().utf8.starts(with: "multipart/byteranges".utf8)
   }
 
-  /// Whether there is a `Content-Range` of bytes, valid or not. Other units have their own meaning: databases number the rows
-  /// of a page with them, in responses of status 200.
+  /// Whether there is a `Content-Range` of bytes, valid or not. Other units have their own meaning: databases, for example,
+  /// number the rows of a page with them, in responses of status 200.
   var hasRangeOfBytes: Bool {
     fields.contains {
       $0.name.isSameHeaderName(as: "Content-Range")

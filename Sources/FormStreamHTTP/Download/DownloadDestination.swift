@@ -4,21 +4,21 @@ public import FormStreamMultipart
 public struct DownloadDestination: Sendable {
   /// What happens if the name is taken. In no case is a file changed before the download is complete.
   ///
-  /// There will be no other ways before the next major version, so a `switch` needs no default case.
+  /// No case will be added before the next major version, so a `switch` needs no default case.
   @frozen public enum ExistingFile: String, Codable, CaseIterable, Sendable {
     /// The download replaces the file or the link. A directory is not replaced.
     case replace
-    /// The download fails with `destination-exists`: before anything is requested, if the name is known by then.
+    /// The download fails with `destination-exists`. If the name is known before, nothing is requested.
     case refuse
     /// The download gets a name with a number: `photo-2.jpg`.
     case number
   }
 
-  /// What names a file in a directory.
+  /// Where the name of a file in a directory comes from.
   @frozen public enum NameSource: String, Codable, CaseIterable, Sendable {
     /// The last segment of the requested URL's path, with percent codes decoded.
     case url
-    /// The server's `Content-Disposition` (RFC 6266), or the URL if it names no file.
+    /// The server's `Content-Disposition` (RFC 6266), or the URL if that header names no file.
     case server
   }
 

@@ -1,6 +1,6 @@
 /// The totals of a download's requests so far, and the last response.
 struct DownloadHistory: Sendable {
-  /// The attempts since the file last became longer than it ever was, with the one that did it, and when the download was
+  /// The attempts since the one that last made the file longer than it ever was, that one included, and when the download was
   /// started.
   private(set) var loop: RetryLoop
   /// How often a request was sent.
@@ -13,7 +13,7 @@ struct DownloadHistory: Sendable {
   private(set) var response: TransferResponse?
   /// How many bytes of the file were there before the download.
   private(set) var resumedFrom: Int64 = 0
-  /// Whether the platform's check trusts the servers of all requests; nil if none was encrypted.
+  /// Whether the platform's check trusts the servers of all requests; nil if no request was encrypted.
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.
   private(set) var metrics: TransferMetrics?

@@ -27,14 +27,14 @@ struct DownloadName: Sendable {
     return name.fileName
   }
 
-  /// The names of partial files, in the order in which they are tried. A long name is cut for them: if what is left is the
-  /// name of the complete file, or would be with that of its record, it is not one of them.
+  /// The names of partial files, in the order in which they are tried. A long name is cut to make them. A name is left out if
+  /// it is the name of the complete file, or if the name of its record would be.
   func partials(_ count: Int) -> some Sequence<FileName> {
     (1...count).lazy.map(partial).filter { $0 != base && Self.record(of: $0) != base }
   }
 
   private func partial(_ number: Int) -> FileName {
-    // The name of its record must not be too long either.
+    // The name of the partial file's record must not be too long either.
     let record = base.appending(
       Array((number > 1 ? ".\(number)" : "").utf8) + Self.suffix + Self.record)
     return FileName(bytes: Array(record.bytes.dropLast(Self.record.count)))
@@ -48,10 +48,10 @@ struct DownloadName: Sendable {
 }
 
 extension DownloadDestination {
-  /// The files that a download uses in its directory until it is complete: its partial file under the first names that may be
-  /// free, each with its record.
+  /// The files that a download uses in its directory until it is complete: the partial file, under the first names that may be
+  /// free, and a record for each.
   ///
-  /// - Parameter path: the path of the complete file, or the one that the URL gives it.
+  /// - Parameter path: the path of the complete file, or the path that the URL gives it.
   package static func partialFiles(of path: LocalPath) -> [LocalPath] {
     let directory = path.bytes.dropLast(path.name.bytes.count)
     return DownloadName(base: path.name).partials(3)
@@ -66,7 +66,7 @@ extension HTTPURL {
     // Bytes: a delimiter and a combining mark after it are one `Character`.
     let path = absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
       .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    // The scheme, nothing, and the host come before the path.
+    // The pieces before the path are the scheme, an empty one, and the host.
     guard path.count > 3, let segment = path.last, !segment.isEmpty else { return nil }
     let decoded = PercentDecoder.decoded(Array(segment))
     return String(validating: decoded, as: UTF8.self) ?? String(Substring(segment))
@@ -76,8 +76,8 @@ extension HTTPURL {
 extension HTTPHeaders {
   /// The name that the server gives the file; nil if there is none.
   ///
-  /// RFC 6266 §4.1: `filename*` comes before `filename`, and whatever the type is, the name is one to use. Percent
-  /// codes in `filename` are no escapes there.
+  /// RFC 6266 §4.1: `filename*` comes before `filename`, and the name is used whatever the disposition type is. Percent codes
+  /// in `filename` are no escapes.
   var serverName: String? {
     let values = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
     guard values.count == 1, let value = values.first?.value else { return nil }

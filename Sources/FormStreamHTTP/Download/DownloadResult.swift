@@ -9,12 +9,12 @@ public struct DownloadedFile: Sendable {
   /// The SHA-256 digest of what was written, as 64 hexadecimal digits; nil unless ``DownloadSettings/computesDigest``
   /// or ``DownloadSettings/expectedSHA256`` is set.
   public let sha256: SHA256Digest?
-  /// How many of the bytes an earlier download had left; 0 if the file was requested from its beginning.
+  /// How many bytes of the file an earlier download had left; 0 if the file was requested from its beginning.
   public let resumedFrom: Int64
   /// Whether the server said where the file ends: by a length, by chunks, by frames, or by the end of encryption.
   ///
-  /// If not, the end of the connection was the end of the file, as with HTTP/1.0, and a connection that broke looks the
-  /// same. Only an expected digest can show then that the file is complete.
+  /// If not, the end of the connection was the end of the file, as with HTTP/1.0, and a broken connection looks the same. Then
+  /// only an expected digest can show that the file is complete.
   public let isEndKnown: Bool
   /// The last response, without its body.
   public let response: TransferResponse
@@ -30,17 +30,17 @@ public struct DownloadResult: Sendable {
   /// The file; nil unless the outcome is `ok`. It is also nil if the server responded 304, and 304 is one of
   /// ``TransferOptions/acceptedStatuses``: nothing was stored then.
   public let file: DownloadedFile?
-  /// How many bytes of the file arrived in this download, those of an attempt that was started again included.
+  /// How many bytes of the file arrived in this download, including the bytes before it was started again.
   public let received: Int64
-  /// How many bytes of the last response's body arrived, and are no part of the file, as those of a refusal.
+  /// How many bytes of the last response's body arrived that are no part of the file, such as the body of a refusal.
   package let unstored: Int64
-  /// How often the download was started again from the beginning: because the resource had changed, or because the
-  /// server doesn't continue.
+  /// How often the download was started again from the beginning: because the resource had changed, or because the server
+  /// doesn't continue downloads.
   public let restarts: Int
   /// The path of the partial file that was left; nil if there is none.
   public let partialFile: LocalPath?
-  /// What a later download needs to continue; nil if the file is complete, or if the server gave nothing that its
-  /// version can be recognized by.
+  /// What a later download needs to continue; nil if the file is complete, or if the server sent nothing by which the file's
+  /// version can be recognized.
   public let resumeData: DownloadResumeData?
 
   /// Whether the download succeeded, and if not, whether it may succeed later.

@@ -1,6 +1,6 @@
 public import FormStreamMultipart
 
-/// What continues a download that was cancelled or failed: in this process, or in another one after it was stored.
+/// The data that continues a download that was cancelled or failed: in this process, or in another one if the data was stored.
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(await download.cancelKeepingData())
@@ -8,10 +8,10 @@ public import FormStreamMultipart
 /// let download = try session.startDownload(resuming: JSONDecoder().decode(DownloadResumeData.self, from: data))
 /// ```
 ///
-/// The bytes themselves are in a file beside the destination, `NAME.part`, and what the server said of their version in
-/// `NAME.part.json`. If those are gone, or the resource has changed, the download starts again.
+/// The bytes themselves are in a file beside the destination, `NAME.part`. What the server said of their version is in
+/// `NAME.part.json`. If these files are gone, or the resource has changed, the download starts again.
 ///
-/// It holds the URL with its query, and no headers and no credentials.
+/// The data holds the URL with its query, but no headers and no credentials.
 public struct DownloadResumeData: Codable, Hashable, Sendable {
   /// The URL of the request, as text; it may hold secrets, in its query or elsewhere.
   public let url: String
@@ -30,7 +30,7 @@ public struct DownloadResumeData: Codable, Hashable, Sendable {
   let computesDigest: Bool
   let synchronizes: Bool
 
-  /// The settings that continue the download, to change them before.
+  /// The settings that continue the download. They may be changed before it is started.
   public var settings: DownloadSettings {
     let path = LocalPath(bytes: destination)
     var settings = DownloadSettings(

@@ -15,7 +15,7 @@ final class DownloadRun: Sendable {
   let control: TransferControl
   private let settings: DownloadSettings
   private let session: TransferSession
-  /// The request that is being sent; nil between two.
+  /// The request that is being sent; nil between two requests.
   private let sending = Guarded<TransferTask<TransferResult>?>(nil)
 
   init(
@@ -33,7 +33,7 @@ final class DownloadRun: Sendable {
 
   // MARK: From any thread
 
-  // One lock for both, so that the request gets the changes in their order.
+  // The same lock covers both calls, so that the request gets the changes in their order.
 
   func pause() {
     sending.withLock { task in
@@ -106,8 +106,8 @@ final class DownloadRun: Sendable {
     }
   }
 
-  /// How long a cancelled download waits until it has taken the partial file that was left: only then it can say how to
-  /// continue. A disk that hangs must not hold it.
+  /// How long a cancelled download waits until it has taken the partial file that was left. Only then can it say how to
+  /// continue. A disk that hangs must not hold the download.
   private static let takingTime = Duration.milliseconds(100)
 
   /// Checks the request, and takes a partial file that was left.
@@ -190,9 +190,9 @@ final class DownloadRun: Sendable {
   }
 
   private enum Step {
-    /// Everything is there.
+    /// The file is complete.
     case complete
-    /// The server says that the caller has its version (304), or the caller does not want what it sent.
+    /// The server says that the caller has the current version (304), or the caller doesn't want the body of this response.
     case unchanged
     case startAgain(String)
     /// The next request asks for the rest, at once.
@@ -260,14 +260,15 @@ final class DownloadRun: Sendable {
 
   private func unchanged(_ result: TransferResult, _ history: DownloadHistory) -> Step {
     guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
-    // A server that has sent a part of the file has said that it has changed.
+    // If the server has sent a part of the file, it has said that the file has changed.
     guard history.received == 0 else {
       return .conclude(.init(.failed, .contradictoryUnchanged(result.url)))
     }
     return .unchanged
   }
 
-  /// When a download was cancelled: while bytes of it arrived, in whichever of its requests, or before.
+  /// The error of a cancelled download. It says whether the download was cancelled after bytes of the file had arrived, in any
+  /// of its requests, or before.
   private func cancellation(
     of result: TransferResult, _ history: DownloadHistory
   ) -> TransferError {
@@ -281,10 +282,10 @@ final class DownloadRun: Sendable {
     request.options.trace?(TransferTrace(kind: .note, text: text))
   }
 
-  /// Runs what may block on a worker thread, and waits for it even if the download is cancelled.
+  /// Runs code that may block on a worker thread, and waits for it even if the download is cancelled.
   private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-      // Without a thread, this one has to wait for the disk.
+      // If there is no worker thread, this thread has to wait for the disk.
       if !engine.workers.run({ continuation.resume(returning: body()) }) {
         continuation.resume(returning: body())
       }

@@ -19,15 +19,15 @@ public struct DownloadSettings: Sendable {
   /// The SHA-256 digest of the complete file. A file with another digest is removed, and the
   /// download fails with `digest-mismatch`.
   public var expectedSHA256: SHA256Digest?
-  /// Whether the file is hashed while it is written; see ``DownloadedFile/sha256``. It always is if a digest is
-  /// expected.
+  /// Whether the file is hashed while it is written; see ``DownloadedFile/sha256``. If a digest is expected, the file is always
+  /// hashed.
   public var computesDigest = false
-  /// Whether the file and its name are on the disk when the download ends, so that it survives a failure of the power.
+  /// Whether the file and its name are on the disk when the download ends, so that the file survives a power failure.
   public var synchronizes = true
 
   /// Whether the bytes that have arrived are kept if the download fails.
   package var keepsPartialFile = true
-  /// Whether names that are taken get numbers as in curl, `photo.jpg.1`.
+  /// Whether a name that is taken gets a number at its end, as in curl: `photo.jpg.1`.
   package var numbersAtEnd = false
 
   /// The name of the partial file to continue; nil to look for one.

@@ -9,11 +9,11 @@ final class DownloadSink: Sendable {
   enum State: Sendable {
     /// No head of a response that could be stored has arrived.
     case waiting
-    /// Its bytes go to the partial file.
+    /// The response's bytes go to the partial file.
     ///
-    /// - Parameter end: the size that the partial file has at its end; nil if it isn't known.
+    /// - Parameter end: the size that the partial file has at the end of the response; nil if it isn't known.
     case storing(end: Int64?)
-    /// It doesn't continue the partial file, for this reason: everything must be asked for.
+    /// The response doesn't continue the partial file, for this reason: everything must be asked for.
     case mismatched(String)
     /// There is nothing to store: the server says that the file has not changed (304).
     case unchanged
@@ -35,10 +35,10 @@ final class DownloadSink: Sendable {
   /// How many bytes of the response were stored.
   var received: Int64 { contents.withLock(\.received) }
 
-  /// Prepares the partial file for a response. If that fails, storing its first bytes does.
+  /// Prepares the partial file for a response. If that fails, storing the response's first bytes fails.
   func open(_ head: TransferResponse) {
     do {
-      // The limit of the request itself is for the response, which may have a part of the file only.
+      // The limit of the request itself is for the response, which may have only a part of the file.
       if head.status == 206, let limit, let range = ContentRange(head.headers),
         max(range.total ?? 0, range.bytes?.upperBound ?? 0) > limit
       {
@@ -88,10 +88,10 @@ final class DownloadSink: Sendable {
 }
 
 extension TransferResponse {
-  /// The length that the head announces for the body; nil if there is none.
+  /// The length that the head announces for the body; nil if it announces none.
   var announcedLength: Int64? {
     if status == 204 || status == 304 { return 0 }
-    // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. "identity" is none.
+    // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. "identity" is no transfer coding.
     return isChunked ? nil : headers["Content-Length"].flatMap { Int64($0) }
   }
 
@@ -99,8 +99,8 @@ extension TransferResponse {
     headers.joined("Transfer-Encoding")?.lowercased() == "chunked"
   }
 
-  /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a connection that broke
-  /// looks the same. A part of a resource says how many bytes it has (RFC 9110 §14.4).
+  /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a broken connection looks the
+  /// same. A response with a part of a resource says how many bytes it has (RFC 9110 §14.4).
   package var hasUnknownEnd: Bool {
     url.origin.scheme == "http" && version.hasPrefix("1.") && status != 204 && status != 304
       && !headers.contains("Content-Length") && !isChunked

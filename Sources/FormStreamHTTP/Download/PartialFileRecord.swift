@@ -2,8 +2,8 @@ import FormStreamDigest
 import FormStreamJSON
 import FormStreamPlatform
 
-/// A record beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
-/// before the first byte of the partial file.
+/// A record beside a partial file, so that a later download can continue it: `NAME.part.json`. The record is written before the
+/// first byte of the partial file.
 struct PartialFileRecord: Sendable {
   /// The schema of this format.
   private static let schema = "formstream.download/1"
@@ -17,7 +17,7 @@ struct PartialFileRecord: Sendable {
   private let urlDigest: String
   /// Which file the partial file is: another program may have put a file of its own under that name.
   private let file: PartialFile.Identity
-  /// How the last download left the partial file; nil while one uses it, and after one was killed.
+  /// How the last download left the partial file; nil while a download uses the file, and after such a download was killed.
   var left: PartialFile.Condition?
   /// What the server said of the version whose bytes the partial file has.
   var version: ResourceVersion
@@ -25,7 +25,8 @@ struct PartialFileRecord: Sendable {
   let serverName: String?
   /// How many bytes are certainly on the disk, even if the power failed.
   var synchronized: Int64 = 0
-  /// The start of the system that the rest was written after: it is in memory or on the disk until the system ends.
+  /// The start of the system during which the other bytes were written: they are in memory or on the disk until that system
+  /// ends.
   var boot: String?
 
   init(
@@ -38,7 +39,7 @@ struct PartialFileRecord: Sendable {
     (self.file, self.boot, self.version, self.serverName) = (file, boot, version, serverName)
   }
 
-  /// Reads a record of this URL; nil if it is something else.
+  /// Reads a record of this URL; nil if the bytes are something else.
   init?(_ bytes: [UInt8], of url: HTTPURL) {
     guard let record = PartialFileRecord(bytes), record.schema == Self.schema,
       record.synchronized >= 0,
@@ -49,14 +50,14 @@ struct PartialFileRecord: Sendable {
     self = record
   }
 
-  /// Whether a file is the partial file, and has in it what a download has left, as far as that can be known: what another
-  /// program has written is not to be joined or replaced.
+  /// Whether a file is the partial file, and still has the bytes that a download has left, as far as that can be known. A file
+  /// that another program has written must not be continued or replaced.
   func describes(_ file: PartialFile) throws(SystemError) -> Bool {
     guard try isOf(file) else { return false }
     let condition = try file.condition
     if let left { return condition == left }
-    // A download that was killed has changed the file since its record. Only the birth shows that the file is that one, and
-    // what was certainly on the disk can't be missing.
+    // A download that was killed has changed the file since it wrote the record. Only the time of birth shows that this is the
+    // same file, and the bytes that were certainly on the disk can't be missing.
     return self.file.birth != nil && (condition.size == 0 || condition.size >= synchronized)
   }
 
@@ -65,7 +66,7 @@ struct PartialFileRecord: Sendable {
 
   func isOfSameFile(as other: PartialFileRecord) -> Bool { file == other.file }
 
-  /// Whether a file is a record, of whatever it may be.
+  /// Whether a file's bytes are a record, of whatever file.
   static func isRecord(_ bytes: [UInt8]) -> Bool {
     PartialFileRecord(bytes)?.schema == schema
   }
@@ -81,7 +82,7 @@ struct PartialFileRecord: Sendable {
 // MARK: JSON
 
 extension PartialFileRecord {
-  /// Reads a record of any URL; nil if it is something else.
+  /// Reads a record of any URL; nil if the bytes are something else.
   private init?(_ bytes: [UInt8]) {
     guard let json = try? JSONValue(parsing: bytes), let schema = json["schema"]?.text,
       let url = json["url"]?.text, let urlDigest = json["url_sha256"]?.text,
@@ -96,7 +97,7 @@ extension PartialFileRecord {
     (self.synchronized, self.boot) = (synchronized, boot)
   }
 
-  /// In the order of the keys.
+  /// The members are in the order of their keys.
   private var json: JSONValue {
     .object(present: [
       ("boot", boot.map(JSONValue.string)), ("file", file.json), ("left", left?.json),
@@ -176,7 +177,7 @@ extension JSONValue {
     .object(members.compactMap { member in member.value.map { Member(member.key, $0) } })
   }
 
-  /// The value of a key that may be missing or null. The outer optional is nil if it is something else.
+  /// The value of a key that may be missing or null. The outer optional is nil if the value can't be read.
   fileprivate func optional<Value>(
     _ key: String, _ read: (JSONValue) -> Value?
   ) -> Value?? {

@@ -2,15 +2,15 @@ import FormStreamPlatform
 
 /// The partial files that a download may have in its directory, each with a record beside it.
 struct PartialFileStore: Sendable {
-  /// How many of them are looked for, or made.
+  /// How many names of partial files are tried.
   private static let maximumCount = 1000
 
   let url: HTTPURL
   let names: DownloadName
   let directory: DirectoryDescriptor
 
-  /// Takes a file that an earlier download has left, if it isn't in use, and if it is of this URL. What another program has
-  /// stored under that name is left alone.
+  /// Takes a file that an earlier download has left, if the file isn't in use, and if it is of this URL. A file that another
+  /// program has stored under such a name is left alone.
   ///
   /// - Parameter preferred: the name that is looked at first.
   func takeLeft(_ preferred: FileName?) throws -> (PartialFile, PartialFileRecord)? {
@@ -27,7 +27,7 @@ struct PartialFileStore: Sendable {
       try record.describes(file)
     else { return nil }
     if record.left != nil {
-      // Before the first change, so that the file is recognized if this process is killed.
+      // The record is written before the first change, so that the file is recognized if this process is killed.
       record.left = nil
       try write(record, of: name)
     }
@@ -43,7 +43,7 @@ struct PartialFileStore: Sendable {
       guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
       var record: PartialFileRecord?
       var file: PartialFile?
-      // Without its file, the record is of no use. It may have replaced that of a process that was faster, which writes its own
+      // Without its file, the record is of no use. It may have replaced the record of a faster process, which writes its record
       // again when its download ends.
       defer {
         if file == nil, let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
@@ -58,8 +58,7 @@ struct PartialFileStore: Sendable {
     throw SystemError.alreadyExists
   }
 
-  /// Whether the name of a partial file's record is free, or that of a record that was left: another file must not be
-  /// replaced.
+  /// Whether the name of a partial file's record is free, or has a record that was left: any other file must not be replaced.
   private func mayHaveRecord(_ name: FileName) throws(SystemError) -> Bool {
     guard try directory.identity(of: DownloadName.record(of: name)) != nil else { return true }
     return recordBytes(of: name).map(PartialFileRecord.isRecord) ?? false
@@ -89,8 +88,8 @@ struct PartialFileStore: Sendable {
     removeRecord(of: file.name) { (try? $0.isOf(file)) == true }
   }
 
-  /// Removes the record beside a name, if it is the one that is meant: another process may have made a file and a record of
-  /// these names by now.
+  /// Removes the record of a partial file's name, if it is the record that is meant: another process may have made a file and a
+  /// record with these names by now.
   private func removeRecord(of name: FileName, if isMeant: (PartialFileRecord) -> Bool) {
     let recordName = DownloadName.record(of: name)
     guard let identity = try? directory.identity(of: recordName),

@@ -1,12 +1,12 @@
 import FormStreamDigest
 import FormStreamMultipart
 
-/// What a server says of the version of a resource, so that it can be recognized later.
+/// What a server says of the version of a resource, so that the version can be recognized later.
 struct ResourceVersion: Equatable, Sendable {
-  /// The `ETag`, with its quotes; several are joined, and prove nothing then.
+  /// The `ETag`, with its quotes. If there are several, they are joined, and prove nothing.
   let entityTag: String?
   let lastModified: String?
-  /// When the server sent the response that these are from.
+  /// When the server sent the response that has these values.
   let date: String?
   /// The `Content-Encoding`: each coding of a resource has bytes of its own.
   let encoding: String?
@@ -38,7 +38,7 @@ struct ResourceVersion: Equatable, Sendable {
     self.length = length
   }
 
-  /// The value of `If-Range` that asks for the rest of this version, and of no other; nil if there is none.
+  /// The value of `If-Range` that asks for the rest of this version, and of no other version; nil if there is no such value.
   ///
   /// RFC 9110 §13.1.5: "A client MUST NOT generate an If-Range header field containing an entity tag that is marked as
   /// weak", nor "containing an HTTP-date unless [...] The HTTP-date is a strong validator in the sense defined by
@@ -54,7 +54,7 @@ struct ResourceVersion: Equatable, Sendable {
     guard !tag.unicodeScalars.contains("\u{FFFD}") else { return false }
     let bytes = Array(tag.utf8)
     let quote = UInt8(ascii: "\"")
-    // An empty tag is allowed, but can only be one for all versions.
+    // An empty tag is allowed, but it can't tell versions apart.
     guard bytes.count > 2, bytes.first == quote, bytes.last == quote else { return false }
     return bytes.dropFirst().dropLast().allSatisfy {
       $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80
@@ -70,8 +70,8 @@ struct ResourceVersion: Equatable, Sendable {
     return date > lastModified
   }
 
-  /// Why a response of status 206 that was asked for with `validator` doesn't continue this version; nil if it does. A
-  /// server that ignores `If-Range` is found out by what it says of the version: it must say the same as before.
+  /// Why a response of status 206 to a request with `validator` doesn't continue this version; nil if it does. If a server
+  /// ignores `If-Range`, what it says of the version shows this: it must say the same as before.
   func reasonNotToContinue(with head: TransferResponse, from offset: Int64) throws -> String? {
     let headers = head.headers
     guard !headers.isOfSeveralRanges else {
@@ -92,7 +92,7 @@ struct ResourceVersion: Equatable, Sendable {
     guard isSource(of: now) else { return "a redirect leads to another resource" }
     if now.entityTag != entityTag { return "the entity tag changed" }
     if now.encoding != encoding { return "the content coding changed" }
-    // RFC 9110 §15.3.7 lets a server leave it out if there is an entity tag.
+    // RFC 9110 §15.3.7 lets a server leave `Last-Modified` out if there is an entity tag.
     if now.lastModified != lastModified, entityTag == nil || now.lastModified != nil {
       return "the date of the last modification changed"
     }
@@ -109,14 +109,14 @@ struct ResourceVersion: Equatable, Sendable {
       && isSource(of: other)
   }
 
-  /// Whether another response is said to be of this version, and of another complete length.
+  /// Whether another response claims to be of this version, but to have another complete length.
   func contradicts(_ other: ResourceVersion) -> Bool {
     guard let length, let otherLength = other.length, length != otherLength else { return false }
     return isSameVersion(as: other)
   }
 
-  /// Some servers answer a request for the bytes from `offset` on with these bytes alone, and yet with status 200. This is why
-  /// such a response may not be the complete file; nil if it is certain that it is.
+  /// Why a response of status 200 may not be the complete file; nil if it certainly is. Some servers answer a request for the
+  /// bytes from `offset` on with these bytes alone, and yet with status 200.
   func reasonToAskForEverything(after response: ResourceVersion, from offset: Int64) -> String? {
     if let length, let announced = response.length,
       isSameVersion(as: response) || announced != length - offset
@@ -127,19 +127,19 @@ struct ResourceVersion: Equatable, Sendable {
   }
 
   /// RFC 9110 §8.8.1: the same validator at two URLs says nothing. The query may be another, because redirects to storage are
-  /// signed anew each time; but then only a tag proves the version, because many resources can have one date.
+  /// signed anew each time. But then only a tag proves the version, because many resources can have the same date.
   private func isSource(of other: ResourceVersion) -> Bool {
     completeSource == other.completeSource || source == other.source && entityTag != nil
   }
 
-  /// Whether a response of status 416 says that the first `size` bytes are all of this version.
+  /// Whether a response of status 416 says that the first `size` bytes are the complete version.
   func isComplete(_ size: Int64, by head: TransferResponse) throws -> Bool {
     let headers = head.headers
     guard let range = ContentRange(headers), range.bytes == nil, range.total == size,
       length == nil || length == size,
       isSource(of: try ResourceVersion(headers, from: head.url, length: size))
     else { return false }
-    // Servers may leave the tag out. Then it is the length that was announced with the bytes that proves it.
+    // Servers may leave the tag out. Then the length that was announced with the bytes is the proof.
     guard let tag = headers.joined("ETag") else { return length == size }
     return tag == entityTag
   }

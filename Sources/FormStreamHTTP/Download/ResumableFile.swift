@@ -15,15 +15,15 @@ final class ResumableFile: Sendable {
     var file: PartialFile?
     /// The record of the file, as it is on the disk; nil if there is none.
     var record: PartialFileRecord?
-    /// The version that this download or the one that it continues has begun, with its length as soon as a response has said
-    /// it: what contradicts it is not stored.
+    /// The version that was begun by this download, or by the download that it continues. It gets its length as soon as a
+    /// response has said it. A response that contradicts the version is not stored.
     var known: ResourceVersion?
-    /// How many bytes of the file are used: 0 if it is to be begun again.
+    /// How many bytes of the file are used: 0 if the file is to be begun again.
     var size: Int64 = 0
     var digest: RunningDigest?
-    /// Whether the bytes are not those that the server has now.
+    /// Whether the server now has other bytes than the file.
     var isStale = false
-    /// The response that is being stored; nil between two. Only it may write.
+    /// The response that is being stored; nil between two responses. Only this response may write.
     var current: ObjectIdentifier?
 
     /// The value of `If-Range` that asks for the rest; nil if everything must be asked for.
@@ -92,14 +92,14 @@ final class ResumableFile: Sendable {
     (state.file, state.record) = (file, record)
     let size = try file.size
     let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0
-    // More bytes than there are can't be this version's.
+    // A file with more bytes than this version has can't be of this version.
     guard reliable > 0, record.version.validator != nil, reliable <= record.version.length ?? .max
     else { return }
     if reliable < size { try file.truncate(to: reliable) }
     (state.size, state.known) = (reliable, record.version)
   }
 
-  /// Hashes what an earlier download has left. If that is no longer wanted, there is no digest.
+  /// Hashes the bytes that an earlier download has left. If the digest is no longer wanted, there is none.
   func hashWhatIsThere(while isWanted: () -> Bool) throws {
     guard settings.needsDigest else { return }
     try state.withLock { state in
@@ -191,7 +191,8 @@ final class ResumableFile: Sendable {
         if let reason = try record.version.reasonNotToContinue(with: head, from: demand.offset) {
           return .mismatched(reason)
         }
-        // The first response may not have said the length, and what is written now belongs to this start of the system.
+        // The first response may not have said the length, and the bytes that are written now belong to this start of the
+        // system.
         if record.boot != boot || record.version.length == nil {
           record.boot = boot
           record.version.length = range?.total ?? record.version.length
@@ -228,7 +229,7 @@ final class ResumableFile: Sendable {
   private func beginFile(
     _ version: ResourceVersion, _ serverName: String?, _ state: inout State
   ) throws {
-    // A record of the new version beside bytes of the old one would join the two.
+    // A record of the new version beside bytes of the old version would join the two.
     try state.file?.truncate(to: 0)
     (state.size, state.record, state.isStale) = (0, nil, false)
     let describe = { [url, boot] (file: PartialFile.Identity) in
@@ -247,7 +248,7 @@ final class ResumableFile: Sendable {
   /// Appends bytes of a response.
   func append(_ bytes: UnsafeRawBufferPointer, from sink: DownloadSink) throws {
     try state.withLock { state in
-      // A response that nothing waits for any more must not write into the next one's bytes.
+      // A response that nothing waits for any more must not write into the bytes of the next response.
       guard state.current == ObjectIdentifier(sink), let file = state.file else {
         throw SystemError.notOpen
       }
@@ -275,8 +276,8 @@ final class ResumableFile: Sendable {
     state.record = record
   }
 
-  /// Writes the partial file to the disk. If that fails, the system may have dropped what it could not write, and
-  /// report success the next time: these bytes can't be relied on.
+  /// Writes the partial file to the disk. If that fails, the system may have dropped the bytes that it could not write, and
+  /// report success the next time. So these bytes can't be relied on.
   private func synchronize(_ file: PartialFile, _ state: inout State) throws(SystemError) {
     do throws(SystemError) {
       try file.synchronize()
@@ -288,7 +289,7 @@ final class ResumableFile: Sendable {
     }
   }
 
-  /// Ends the response that is being stored; a write that is being made is waited for.
+  /// Ends the response that is being stored, after waiting for a write that is being made.
   func end(_ sink: DownloadSink) {
     state.withLock { state in
       if state.current == ObjectIdentifier(sink) { state.current = nil }
@@ -318,7 +319,7 @@ final class ResumableFile: Sendable {
       return try state.withLock { state in
         guard let file = state.file else { throw SystemError.notOpen }
         guard try isAsWritten(file, state) else { throw TransferError.partialFileChanged(place) }
-        // A response without a length shows its own at its end.
+        // A response without a length shows its length at its end.
         if let length = state.known?.length, length != state.size {
           let size = state.size
           files.remove(file)
@@ -338,7 +339,7 @@ final class ResumableFile: Sendable {
         let name = try self.name(file, wanted)
         let size = state.size
         files.removeRecord(of: file)
-        // The file is on the disk, or was asked for what closing it reports.
+        // The file was synchronized or flushed, which reports the errors that closing it would report.
         try? file.close()
         state = State()
         do throws(SystemError) {
@@ -404,7 +405,7 @@ final class ResumableFile: Sendable {
   /// The path of the partial file; nil if there is none.
   var partialFile: LocalPath? { state.withLock(\.file?.name).map(path) }
 
-  /// Lets go of the partial file: it stays for a later download, unless it is empty. Returns what stays.
+  /// Releases the partial file. The file stays for a later download, unless it is empty. Returns the file that stays.
   @discardableResult func release() -> Left? {
     state.withLock { state in
       guard let file = state.file else { return nil }

@@ -3,17 +3,17 @@ public import FormStreamMultipart
 extension TransferSession {
   /// Starts a download and returns at once.
   ///
-  /// The bytes go to `NAME.part` beside the destination, which only the user can read, and get their name when they are
-  /// complete. What identifies their version is in `NAME.part.json`. If another download uses that file, this one
-  /// makes one of its own, `NAME.2.part`; neither disturbs the other.
+  /// The bytes go to `NAME.part` beside the destination. Only the user can read this file, and it gets its final name when it
+  /// is complete. What identifies the version of the bytes is in `NAME.part.json`. If another download uses these files, this
+  /// one makes its own, such as `NAME.2.part`; neither disturbs the other.
   ///
-  /// A response that is cut short is continued in the next attempt that ``TransferOptions/retry`` allows. The
-  /// attempts are counted anew whenever one has made the file longer than it ever was.
+  /// A response that is cut short is continued in the next attempt that ``TransferOptions/retry`` allows. The attempts are
+  /// counted anew whenever an attempt has made the file longer than it ever was.
   ///
   /// - Parameters:
-  ///   - request: a GET without a body. It can't have the headers `Range` and `If-Range`, and asks for no content
-  ///     coding. Its ``TransferOptions/responseTarget`` is not used. Only the statuses 200 and 203 are accepted unless
-  ///     ``TransferOptions/acceptedStatuses`` is set: no other says that its body is the resource.
+  ///   - request: a GET without a body. It can't have the headers `Range` and `If-Range`, and asks for no content coding. Its
+  ///     ``TransferOptions/responseTarget`` is not used. Only the statuses 200 and 203 are accepted unless
+  ///     ``TransferOptions/acceptedStatuses`` is set: no other status says that the body is the resource.
   ///   - settings: where and how the file is stored.
   public func startDownload(
     _ request: TransferRequest, _ settings: DownloadSettings
@@ -52,7 +52,7 @@ extension TransferSession {
     return try await result(of: run, progress: progress).confirmedFile()
   }
 
-  /// Downloads a resource to a file, and replaces one of that name; see ``startDownload(_:_:)``.
+  /// Downloads a resource to a file, and replaces a file of that name; see ``startDownload(_:_:)``.
   ///
   /// - Throws: as ``download(_:_:query:headers:credentials:options:progress:)``.
   @discardableResult
@@ -76,8 +76,8 @@ extension TransferOptions {
     return options
   }
 
-  /// The statuses of responses that are a complete resource. RFC 9110 §15.3: 200, and 203 if a proxy has changed it; 206 is
-  /// a part of it. No other status says that.
+  /// The statuses of responses that are a complete resource. RFC 9110 §15.3: 200, and 203 if a proxy has changed the resource.
+  /// A 206 has only a part of the resource. No other status says that the body is the resource.
   package var statusesOfCompleteResource: Set<Int> {
     (acceptedStatuses ?? [200, 203]).subtracting([206])
   }

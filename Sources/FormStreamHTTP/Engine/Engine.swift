@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// A thread that drives exchanges, and that runs the tasks that decide what follows them: a request proceeds even if
+/// A thread that drives exchanges, and that runs the tasks that decide what follows an exchange. So a request proceeds even if
 /// the threads that all tasks of the program share are busy.
 ///
 /// The inbox is shared between threads; everything else belongs to the engine's thread.
@@ -24,7 +24,7 @@ final class Engine: @unchecked Sendable {
     var isAwaited = false
   }
 
-  /// How often time limits are checked at least.
+  /// The longest time between two checks of the time limits.
   private static let checkInterval = Duration.milliseconds(50)
   /// How often tasks may run in a row before the transfers go on.
   private static let maximumRoundsWithoutLibcurl = 8
@@ -32,7 +32,7 @@ final class Engine: @unchecked Sendable {
   /// The threads for everything that may block.
   let workers = WorkerThreads()
   private let inbox = Guarded(Inbox())
-  /// The commands that are being carried out. It keeps its memory for the next ones.
+  /// The commands that are being carried out. The array keeps its memory for the next commands.
   private var taken: [Command] = []
   private let multi: CurlMulti
   private let maximumHostConnections: Int?
@@ -41,14 +41,14 @@ final class Engine: @unchecked Sendable {
   private let running: RunningExchanges
   /// The exchanges that wait for the SETTINGS of an HTTP/2 server.
   private var awaitingSettings: [Exchange] = []
-  /// The exchanges that are over, but whose results wait a moment for a target.
+  /// The exchanges that are over, but whose results still wait a moment for the response's target.
   private var inGracePeriod: [Exchange] = []
 
   /// The exchanges that are being driven, shared with the callback for sockets that are about to be closed.
   private final class RunningExchanges {
     /// The exchanges by the identity of their `CurlEasy`.
     var exchanges: [ObjectIdentifier: Exchange] = [:]
-    /// Those that may have to look at the server's first bytes before libcurl reads them.
+    /// The exchanges that may have to look at the server's first bytes before libcurl reads them.
     var awaitingFirstBytes: [Exchange] = []
   }
 
@@ -86,13 +86,13 @@ final class Engine: @unchecked Sendable {
 
   /// Reports that the target of a response has room, has failed, or is complete.
   ///
-  /// - Parameter easy: the `CurlEasy` of the target's exchange, as above.
+  /// - Parameter easy: the `CurlEasy` of the target's exchange, which may have ended.
   func targetMoved(_ easy: ObjectIdentifier) { post(.targetMoved(easy)) }
 
   /// Ends the thread. No exchange may be running.
   func stop() { post(.stop) }
 
-  /// Wakes the engine only if it waits: that costs more than a small request does otherwise.
+  /// Wakes the engine only if it waits: waking it costs more than the rest of a small request.
   private func post(_ command: Command) {
     let wakesEngine = inbox.withLock { inbox in
       inbox.commands.append(command)
@@ -152,9 +152,9 @@ final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Starts an exchange again if it need not wait any more for SETTINGS; returns false if it still waits.
+  /// Starts an exchange again if it no longer has to wait for SETTINGS; returns false if it still waits.
   private func restart(_ exchange: Exchange) -> Bool {
-    // It may have been cancelled.
+    // The exchange may have been cancelled.
     guard let socket = exchange.awaitedSocket else { return true }
     // The server allows few streams if the exchange has waited before.
     let isOnNewConnection = exchange.waits > 1
@@ -187,7 +187,7 @@ final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Whether there are no commands. From here on, the next one wakes the engine.
+  /// Whether there are no commands. If there are none, the next command wakes the engine.
   private func mayWait() -> Bool {
     inbox.withLock { inbox in
       inbox.isAwaited = inbox.commands.isEmpty
@@ -251,7 +251,7 @@ final class Engine: @unchecked Sendable {
     return true
   }
 
-  /// libcurl would let those beyond its own maximum wait.
+  /// Adapts libcurl's own maximum of connections, because libcurl would let exchanges beyond it wait.
   private func changeExtraConnections(by change: Int) {
     extraConnections += change
     guard let maximumHostConnections else { return }

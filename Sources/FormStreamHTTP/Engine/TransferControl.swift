@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Pauses, resumes and cancels a request, at any time and from any thread, also between two attempts.
+/// Pauses, resumes and cancels a request, at any time and from any thread, even between two attempts.
 final class TransferControl: Sendable {
   private struct State {
     var isPaused = false
@@ -68,12 +68,12 @@ final class TransferControl: Sendable {
     }
   }
 
-  /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is
-  /// cancelled or the time limit is over; what the function then returns is dropped.
+  /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is cancelled
+  /// or the time limit is over; the value that the function returns later is dropped.
   ///
   /// - Parameters:
   ///   - grace: how long the function is waited for if the request is cancelled.
-  ///   - interrupt: called then, on a separate thread, so that the function returns soon.
+  ///   - interrupt: called on a separate thread if this returns nil, so that the function returns soon.
   @discardableResult
   func performBlocking<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
@@ -86,8 +86,9 @@ final class TransferControl: Sendable {
     return value
   }
 
-  /// Asks the program. Its code runs in a task of its own: the request's tasks run on the engine's thread, which it must not
-  /// hold. Returns nil as soon as the request is cancelled; then that task is cancelled.
+  /// Asks the program. The program's code runs in a task of its own: the request's tasks run on the engine's thread, which that
+  /// code must not hold. Returns nil as soon as the request is cancelled; the task of the program's code is then cancelled,
+  /// too.
   func ask<Value: Sendable>(
     _ decide: @escaping @Sendable () async throws -> Value
   ) async -> Result<Value, any Error>? {
@@ -101,7 +102,8 @@ final class TransferControl: Sendable {
     return answer
   }
 
-  /// Tells the program of a repetition. Its code runs on a separate thread: it may block, or wait for other requests.
+  /// Tells the program of a repetition. The program's code runs on a separate thread, because it may block, or wait for other
+  /// requests.
   func announce(
     _ retry: TransferRetry, to willRetry: (@Sendable (TransferRetry) -> Void)?
   ) async {
@@ -109,10 +111,10 @@ final class TransferControl: Sendable {
     await performBlocking(atMost: nil) { willRetry(retry) }
   }
 
-  /// Somebody who waits for a value, until it is there or a timer ends the wait.
+  /// A wait for a value, which ends when the value is there, or when a timer fires.
   private struct Waiting<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
-    /// Cancelled with the wait: they run on the engine, which may end after it.
+    /// The timers are cancelled with the wait: they run on the engine, which may end after it.
     var timers: [Task<Void, Never>] = []
   }
 
@@ -120,7 +122,7 @@ final class TransferControl: Sendable {
   ///
   /// - Parameters:
   ///   - grace: how long the value is waited for if the request is cancelled, now or before this call.
-  ///   - begin: begins what delivers the value to the function that it gets. That returns false if nobody waits any more.
+  ///   - begin: begins the work that calls `end` with the value. `end` returns false if nothing waits for the value any more.
   func wait<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
     _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
@@ -167,7 +169,7 @@ final class TransferControl: Sendable {
   /// Makes an engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at once.
   func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
     let result = await withCheckedContinuation { continuation in
-      // Posted before others can see the exchange: their commands are carried out after the start.
+      // The start is posted before others can see the exchange, so that their commands are carried out after it.
       engine.start(exchange) { continuation.resume(returning: $0) }
       let isCancelled = state.withLock { state in
         state.running = (exchange, engine)

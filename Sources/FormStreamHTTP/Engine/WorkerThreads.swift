@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// Threads for work that may block, such as reading from a disk or a pipe. The engine's thread must never do that.
 ///
-/// A thread that is done waits a while for other work, so that many small requests don't each start one. Work that
-/// blocks keeps its thread, and other work gets another.
+/// A thread that is done waits a while for other work, so that many small requests don't each start a thread. Work that blocks
+/// keeps its thread, and other work gets another thread.
 final class WorkerThreads: Sendable {
   /// How long a thread waits for work before it ends.
   private static let idleTime = Duration.seconds(5)
@@ -68,7 +68,7 @@ final class WorkerThreads: Sendable {
       let (work, isStopped) = state.withLock { (worker.work.take(), $0.isStopped) }
       if let work { return work }
       if isStopped { break }
-      // Otherwise, this is the late signal for work that was found below.
+      // Otherwise, the signal came late: its work was found below already.
     }
     return state.withLock { state in
       state.idle.removeAll { $0 === worker }

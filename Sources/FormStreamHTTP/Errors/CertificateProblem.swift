@@ -26,7 +26,7 @@ extension CertificateProblem: CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// What to do about the problem.
   ///
   /// - Parameter authorities: the setting of the trusted authorities.
   func remedy(_ authorities: SettingName) -> Message {
@@ -35,7 +35,7 @@ extension CertificateProblem: CustomStringConvertible {
       "Name the certificate itself as an authority (\(authorities)) if you trust it."
     case .unknownIssuer:
       "Name the authority that issued it (\(authorities)) if you trust it."
-    // Such as a key that is too weak, or a certificate for another purpose: another authority doesn't help.
+    // The key may be too weak, say, or the certificate is for another purpose. Trusting another authority doesn't help.
     case .other: "The server needs another one."
     case .expired: "The server needs a new one. Check this machine's clock, too."
     case .notYetValid: "Check the clock of this machine and of the server."

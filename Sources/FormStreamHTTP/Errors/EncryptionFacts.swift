@@ -14,7 +14,7 @@ struct EncryptionFacts {
   /// Whether the server asked for a client certificate, and ended the connection without a response or a reason.
   let isClientCertificateDoubtful: Bool
 
-  /// What may be the cause of a connection that broke; empty if nothing is known. It begins with a blank.
+  /// The possible cause of a broken connection, as a sentence that begins with a blank; empty if nothing is known.
   var clientCertificateNote: Message {
     guard isClientCertificateDoubtful else { return "" }
     if settings.withholdsCertificate {
@@ -33,18 +33,18 @@ struct EncryptionFacts {
 
   private var peer: String { isWithProxy ? "proxy" : "server" }
 
-  /// A certificate that is not trusted.
+  /// The message about a certificate that is not trusted.
   ///
   /// - Parameter message: libcurl's words, in case nothing else is known.
   func refusedCertificate(_ message: String) -> Message {
-    // A proxy has authorities of its own.
+    // The authorities for proxies have a setting of their own.
     let authorities = isWithProxy ? SettingName.proxyAuthorities : .authorities
     let remedy = (problem ?? .unknownIssuer("")).remedy(authorities)
     return
       "was not sent: the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
   }
 
-  /// What to do about a server that speaks none of the versions that are used.
+  /// What to do about a server that speaks none of the allowed versions of TLS.
   private var versionRemedy: Message {
     if !isWithProxy, settings.maximumVersion != nil {
       return "It may speak newer ones, which \(SettingName.maximumTLSVersion) forbids."
@@ -58,8 +58,8 @@ struct EncryptionFacts {
   /// Why there is no encryption, and what to do about it.
   ///
   /// - Parameters:
-  ///   - message: libcurl's words, which hold OpenSSL's.
-  ///   - reason: the words about them in the message.
+  ///   - message: libcurl's words, which contain OpenSSL's.
+  ///   - reason: libcurl's reason, as the message shows it.
   func failure(_ message: String, shown reason: String) -> Message {
     if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
       || message.contains("no protocols available")

@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// What settings say about addresses, so that libcurl doesn't try some. To it, that is a failed connection.
+/// Explains failures that settings about addresses cause: libcurl doesn't try some addresses, and reports a failed connection.
 extension FailureExplanation {
   /// The host that a connection leads to.
   var connectedHost: String {
@@ -9,12 +9,13 @@ extension FailureExplanation {
     return configuration.replacedHosts.lazy.compactMap { $0.host(for: origin) }.first ?? origin.host
   }
 
-  /// The host whose address was asked for: with a SOCKS proxy that gets addresses, also that of the URL.
+  /// The host whose address was asked for: the URL's host if it was to be resolved for a SOCKS proxy, otherwise
+  /// ``connectedHost``.
   func lookedUpHost(_ failure: CurlFailure) -> String {
     failure.isOfProxy ? url.origin.host : connectedHost
   }
 
-  /// The error if the host is an address that settings exclude; then no other attempt can succeed.
+  /// The error if the host is an address that settings exclude. No other attempt can succeed then.
   func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
     guard configuration.unixSocket == nil, let version = ipVersion(connectedHost) else {
       return nil
@@ -45,14 +46,14 @@ extension FailureExplanation {
         + "Use a proxy of SOCKS5.")
   }
 
-  /// A sentence about the addresses of a host that a proxy was to connect to; empty if it may have any.
+  /// A sentence about the addresses that a SOCKS4 proxy gets; empty if no such proxy was asked.
   func socks4Note(_ failure: CurlFailure) -> String {
     failure.isOfProxy && proxy?.kind == .socks4
       ? " A proxy of SOCKS4 gets only addresses of IPv4." : ""
   }
 
-  /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if
-  /// there is none.
+  /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if there
+  /// is no such setting.
   var familyNote: Message {
     if configuration.unixSocket != nil || ipVersion(connectedHost) != nil { return "" }
     let start = configuration.localInterface.flatMap(ipVersion).map {

@@ -119,7 +119,7 @@ struct FailureExplanation {
     }
   }
 
-  /// A response over HTTP/2 that libcurl refused, or a request that the server refused like one.
+  /// The error of a response over HTTP/2 that libcurl refused, or of a request that the server ended with an HTTP/2 error.
   func malformedHTTP2(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let reason = failure.streamError.map { "the request was ended with the HTTP/2 error \($0)" }
     return permanent(
@@ -128,12 +128,12 @@ struct FailureExplanation {
         + "send it with HTTP/1.1 (\(SettingName.onlyHTTP11)).")
   }
 
-  /// A request that the server has certainly not carried out.
+  /// The error of a request that the server has certainly not carried out.
   func notSent(_ reason: String) -> TransferError {
     error(.connectionLost, nil, "was not carried out: \(reason). Try again.")
   }
 
-  /// A server that doesn't speak HTTP/2, which was asked for.
+  /// The error of a request that asked for HTTP/2 from a server that doesn't speak it.
   func noHTTP2(_ reason: String) -> TransferError {
     error(
       .http2Unavailable, nil,
@@ -142,7 +142,7 @@ struct FailureExplanation {
     )
   }
 
-  /// A server that ended the request with HTTP_1_1_REQUIRED (RFC 9113 §7).
+  /// The error of a request that the server ended with HTTP_1_1_REQUIRED (RFC 9113 §7).
   var http11Demanded: TransferError {
     let isForbidden = configuration.version == .http2
     let remedy: Message =
@@ -160,7 +160,7 @@ struct FailureExplanation {
     )
   }
 
-  /// A response that libcurl could not read.
+  /// The error of a response that libcurl could not read.
   var responseLost: TransferError {
     error(
       .respondedEarly, nil,
@@ -168,7 +168,7 @@ struct FailureExplanation {
         + "response that could not be read. Ask the server what it received.")
   }
 
-  /// A response whose first header continues none.
+  /// The error of a response whose first header line looks like the continuation of another header.
   func foldedFirstHeader(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     permanent(
       .malformedResponse, failure,
@@ -201,7 +201,7 @@ struct FailureExplanation {
       return transient(
         .connectionLost, failure,
         "was sent only in part, \(handedOver) of \(total) bytes: the connection broke (\(reason)). "
-          // The outcome is then `unknown`.
+          // For https, the outcome is `unknown`.
           + (url.origin.scheme == "https"
             ? "What the server responded before may be lost with it."
             : "The server can't have the complete request."))
@@ -213,8 +213,8 @@ struct FailureExplanation {
     }
   }
 
-  /// A handshake that the server ends because of the client's certificate, whenever that shows. With TLS 1.3 the client may
-  /// have sent something by then, which the server doesn't read.
+  /// The error of a handshake that the server ended because of the client's certificate, whenever that becomes known. With TLS
+  /// 1.3 the client may have sent something by then, but the server doesn't read it.
   private func clientCertificateRefused(
     _ failure: CurlFailure
   ) -> (TransferError, isTransient: Bool) {
@@ -233,7 +233,7 @@ struct FailureExplanation {
           + "(\(SettingName.clientCertificate)).")
   }
 
-  /// A proxy that made no connection to the server, so that it has got nothing for it.
+  /// The error of a proxy that made no connection to the server, so that it has received nothing for the server.
   private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let (reason, isTransient) = failure.refusal(by: proxy)
     let remedy: Message =
@@ -251,10 +251,10 @@ struct FailureExplanation {
     )
   }
 
-  /// What this client connects to.
+  /// The proxy or the server that this client connects to.
   private var connected: String { proxy?.description ?? "\(url.origin)" }
 
-  /// What a handshake was with.
+  /// The proxy or the server that a handshake was with.
   private var encryptedPeer: String {
     encryption.isWithProxy ? "the proxy \(connected)" : "the server at \(url.origin)"
   }

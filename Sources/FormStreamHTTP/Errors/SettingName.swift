@@ -1,13 +1,13 @@
 import FormStreamPlatform
 
-/// The settings that messages name: the library by their properties, the command by its flags.
+/// The settings that messages name: the library names them by their properties, the command by its flags.
 package enum SettingName: String, CaseIterable, MessageSetting {
   case attemptLimit = "TimeLimits.attempt"
   case responseLimit = "TimeLimits.response"
   case retryTimeLimit = "RetryPolicy.timeLimit"
   case longestRetryAfter = "RetryPolicy.maximumRetryAfter"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
-  // Before the name that it begins with, so that no command takes it for that.
+  // This name begins with the next one, so it comes first: no command may take it for the next one.
   case authoritiesDirectory = "TLSSettings.authoritiesDirectory"
   case authorities = "TLSSettings.authorities"
   case clientCertificate = "TLSSettings.certificate"

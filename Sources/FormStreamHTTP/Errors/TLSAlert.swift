@@ -21,7 +21,7 @@ enum TLSAlert {
     116: "certificate_required", 120: "no_application_protocol",
   ]
 
-  /// Those about a client's certificate: bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired,
-  /// certificate_unknown, unknown_ca, access_denied and certificate_required.
+  /// The alerts about a client's certificate: bad_certificate, unsupported_certificate, certificate_revoked,
+  /// certificate_expired, certificate_unknown, unknown_ca, access_denied and certificate_required.
   static let refusingClients: Set<UInt8> = [42, 43, 44, 45, 46, 48, 49, certificateRequired]
 }

@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Credentials that can't be sent, or are not.
+/// Credentials that can't be sent, or are not sent.
 extension TransferError {
   static let controlCharacterInToken = TransferError(
     .invalidHeader, on: "Authorization",
@@ -45,7 +45,7 @@ extension TransferError {
   }
 }
 
-/// Bodies that can be read once, and credentials that wait for the server.
+/// Bodies that can be read only once, and credentials that wait for the server.
 extension TransferError {
   /// - Parameter length: the length of the body; nil if it is not known.
   static func notAskedForBody(_ url: HTTPURL, length: Int64?) -> TransferError {
@@ -82,7 +82,7 @@ extension TransferError {
 
 /// What a 401 says about the credentials.
 extension TransferError {
-  /// Adds what the server asks for, or why it refused what was sent.
+  /// Adds what the server asks for, or why it refused the credentials that were sent.
   ///
   /// RFC 9110 §11.4: "Upon receipt of a request for a protected resource that omits credentials, contains invalid
   /// credentials […] an origin server SHOULD send a 401".
@@ -121,7 +121,7 @@ extension TransferError {
 }
 
 extension OfferedScheme {
-  /// The scheme and its realm, for messages, which a server can't make long.
+  /// The scheme and its realm, for messages. They are cut, so that a server can't make a message long.
   fileprivate var shown: String {
     let scheme = String(scheme.prefix(50))
     return realm.map { "\(scheme), realm \(String($0.unicodeScalars.prefix(100)).quoted)" }

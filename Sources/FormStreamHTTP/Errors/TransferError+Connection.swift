@@ -3,7 +3,7 @@ import FormStreamPlatform
 /// Hosts that are not found, and certificates that a program refuses. `FailureExplanation` has the sentences about all other
 /// failures of connections.
 extension TransferError {
-  /// The host may exist.
+  /// The name servers could not be asked, so the host may exist.
   static func hostLookupFailed(
     _ url: HTTPURL, _ host: String, _ underlying: (any Error)?
   ) -> TransferError {

@@ -4,18 +4,18 @@ import FormStreamPlatform
 extension TransferError {
   /// Why a redirect is not followed.
   enum RedirectObstacle {
-    /// A GET there would not show whether the request was carried out.
+    /// A GET to the new URL would not show whether the request was carried out.
     case notRepeated
     /// The status is not one that redirects.
     case status
     case notAURL
     /// As many redirects as allowed were followed.
     case limit(Int)
-    /// The request is encrypted, and would not be any more.
+    /// The request is encrypted, and would be sent without encryption.
     case losesEncryption
     case notEncrypted
     case otherOrigin
-    /// The request may have been carried out, and another server doesn't get its key.
+    /// The request may have been carried out, and another server doesn't get the idempotency key.
     case otherOriginWithoutKey
 
     fileprivate var reason: Message {
@@ -67,7 +67,7 @@ extension TransferError {
         + "read once: send it to that URL, or \(onceRemedy(length: length)).")
   }
 
-  /// A 303 says that the request was carried out, and comes before the server can have done that.
+  /// A 303 says that the request was carried out, but this one came before the server can have done that.
   static func redirectedEarly(_ url: HTTPURL) -> TransferError {
     TransferError(
       .respondedEarly, on: url.description,

@@ -106,7 +106,7 @@ extension TransferError {
     "A HEAD request can't have a body: remove the body, or use GET or POST.")
 }
 
-/// Bodies that can't be read, or not in time.
+/// Bodies that can't be read, or can't be read in time.
 extension TransferError {
   static func bodyTooShort(_ size: Int64, announced: Int64) -> TransferError {
     TransferError(

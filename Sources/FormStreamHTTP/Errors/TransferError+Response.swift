@@ -13,7 +13,7 @@ extension TransferError {
   }
 
   /// - Parameters:
-  ///   - sent: how many bytes of the body were handed over before.
+  ///   - sent: how many bytes of the body were handed over before the response.
   ///   - length: the length of the body; nil if it is not known.
   static func respondedEarly(
     _ url: HTTPURL, _ status: Int, after sent: Int64, of length: Int64?
@@ -106,7 +106,7 @@ extension TransferError {
 
 /// Responses that are too large.
 extension TransferError {
-  /// It exceeds ``TransferOptions/maximumResponseSize``.
+  /// The response exceeds ``TransferOptions/maximumResponseSize``.
   static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
     TransferError(
       .responseTooLarge, on: url.description,
@@ -152,7 +152,7 @@ extension TransferError {
         + "is expected, no more than \(counted(held.body.count, "byte", "bytes")) can be kept.")
   }
 
-  /// Adds that the explanation of a refusal is cut.
+  /// Adds that only the beginning of the response to a refused request was kept.
   var keepingBeginningOfResponse: TransferError {
     adding("Only the first \(counted(ResponseTarget.defaultLimit, "byte", "bytes")) of its response were kept.")
   }

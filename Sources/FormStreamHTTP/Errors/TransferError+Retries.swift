@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// What is added to an error about other attempts.
+/// Sentences about other attempts that are added to an error.
 extension TransferError {
   /// Adds why a request is not repeated.
   ///
@@ -21,7 +21,7 @@ extension TransferError {
     adding("It was sent completely, and may be carried out: ask the server.")
   }
 
-  /// Adds the remedy of all unknown outcomes, unless the message has it already.
+  /// Adds what to do about an unknown outcome, unless the message says it already.
   var namingServer: TransferError {
     if description.contains("sk the server") { return self }
     return adding(

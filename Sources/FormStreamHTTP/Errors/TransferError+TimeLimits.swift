@@ -22,7 +22,7 @@ extension TransferError {
       "The request to \(url) made no progress for \(limit.inSeconds): try again later.")
   }
 
-  /// - Parameter setting: the setting of the time.
+  /// - Parameter setting: the setting that limits the time.
   static func noConnectionInTime(
     _ time: Duration, _ setting: SettingName, to url: HTTPURL
   ) -> TransferError {

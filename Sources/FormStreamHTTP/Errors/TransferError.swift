@@ -2,8 +2,8 @@ import FormStreamMultipart
 
 /// Why a transfer failed: the kind of failure, its subject, and a sentence that says what to do.
 public struct TransferError: Error, Sendable {
-  /// The kind of failure. The set is open: later versions may add codes. If the body's source failed, the code is that
-  /// of ``FormStreamMultipart/MultipartError``, such as `source-changed`.
+  /// The kind of failure. The set is open: later versions may add codes. If the body's source failed, the code is one of
+  /// ``FormStreamMultipart/MultipartError``, such as `source-changed`.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code as written in records, such as `connect-failed`.
     public let rawValue: String
@@ -13,10 +13,10 @@ public struct TransferError: Error, Sendable {
       self.rawValue = rawValue
     }
 
-    /// The code of a failure that both kinds of errors have.
+    /// Creates a code from one of `MultipartError`, for a failure that both kinds of errors have.
     fileprivate init(_ code: MultipartError.Code) { rawValue = code.rawValue }
 
-    /// The text is not a URL, or not one of http or https.
+    /// The text is not a URL, or its scheme is neither http nor https.
     public static let invalidURL = Code(rawValue: "invalid-url")
     /// The method is not a token.
     public static let invalidMethod = Code(rawValue: "invalid-method")
@@ -121,7 +121,7 @@ public struct TransferError: Error, Sendable {
   public var description: String { message.description }
   /// The sentence, with settings as values.
   package private(set) var message: Message
-  /// What became of the request. Errors are copied often, so it is kept elsewhere.
+  /// What became of the request. Errors are copied often, so this is kept in an object of its own.
   private var ending: Ending?
 
   private final class Ending: Sendable {
@@ -134,11 +134,11 @@ public struct TransferError: Error, Sendable {
     }
   }
 
-  /// What became of the request: above all, whether the server may have carried it out. Nil if the error is not that of a
-  /// request, as that of a URL that is not valid.
+  /// What became of the request: above all, whether the server may have carried it out. Nil if the error is not about a
+  /// request, for example if a URL is not valid.
   public var outcome: TransferResult.Outcome? { ending?.outcome }
-  /// The final response, such as that which refused the request; nil if none arrived. Of a body that didn't go to the
-  /// response's target, up to 1 MiB is kept.
+  /// The final response, such as the one that refused the request; nil if none arrived. If its body didn't go to the response's
+  /// target, up to 1 MiB of the body is kept.
   public var response: TransferResponse? { ending?.response }
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }
@@ -168,8 +168,8 @@ public struct TransferError: Error, Sendable {
     return error
   }
 
-  /// A failure of the body, with the encoder's code and description. If a source of the caller failed, its error is the
-  /// underlying one.
+  /// A failure of the body, with the encoder's code and description. If a source of the caller failed, the source's error is
+  /// the underlying one.
   init(_ error: MultipartError) {
     if let coded = error.underlying as? GzipSource.Failure {
       self.init(coded.error)

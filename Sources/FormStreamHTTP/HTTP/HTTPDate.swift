@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// Dates as HTTP writes them.
 package enum HTTPDate {
-  /// The moment that a text names, in seconds since 1970; nil if it names none. These are the formats of HTTP, and all that
-  /// libcurl can read, such as `6 Nov 1994` and `19941106 08:49`.
+  /// The moment that a text names, in seconds since 1970; nil if it names none. The text may be in one of the formats of HTTP,
+  /// or in any other format that libcurl can read, such as `6 Nov 1994` and `19941106 08:49`.
   package static func seconds(_ text: String) -> Int64? { curlDate(text) }
 
   /// The moment that a text names in one of HTTP's formats, in seconds since 1970; nil if it is something else.
@@ -11,8 +11,8 @@ package enum HTTPDate {
     formats.contains { isText(text, of: $0) } ? seconds(text) : nil
   }
 
-  /// RFC 9110 §5.6.7: HTTP-date = IMF-fixdate / obs-date, obs-date = rfc850-date / asctime-date. All of them have a second.
-  /// `0` stands for a digit, `a` for a letter, `:` for a digit or a colon, and `_` for a digit or a space.
+  /// RFC 9110 §5.6.7: HTTP-date = IMF-fixdate / obs-date, obs-date = rfc850-date / asctime-date. All of these formats have
+  /// seconds. `0` stands for a digit, `a` for a letter, `:` for a digit or a colon, and `_` for a digit or a space.
   private static let formats =
     ["aaa, 00 aaa 0000 :::::::: GMT", "aaa aaa _0 :::::::: 0000"]
     + (6...9).map { String(repeating: "a", count: $0) + ", 00-aaa-00 :::::::: GMT" }
@@ -34,7 +34,7 @@ package enum HTTPDate {
   package static func text(ofSeconds seconds: Int64) -> String? {
     // From the year 0001 to 9999.
     guard (-62_135_596_800...253_402_300_799).contains(seconds) else { return nil }
-    // From the beginning of the range, so that nothing below is negative. It is a Monday.
+    // Days are counted from the beginning of the range, a Monday, so that nothing below is negative.
     let (days, time) = (seconds + 62_135_596_800).quotientAndRemainder(dividingBy: 86_400)
     let (year, month, day) = date(afterYearOne: Int(days))
     let clock = [time / 3600, time / 60 % 60, time % 60].map { padded(Int($0), to: 2) }
@@ -48,10 +48,10 @@ package enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The year, the month from 0, and the day from 1, of a day of the Gregorian calendar, which is counted from the 1st of January
-  /// of the year 1.
+  /// The year, the month from 0, and the day from 1, of a day of the Gregorian calendar. Days are counted from the 1st of
+  /// January of the year 1.
   private static func date(afterYearOne days: Int) -> (year: Int, month: Int, day: Int) {
-    // 400 years have 97 leap days. In what remains, the last day of a period of 4 or 400 years is its leap day.
+    // 400 years have 97 leap days. In the rest, the last day of a period of 4 or 400 years is its leap day.
     var (year, rest) = (1, days)
     for (years, length, most) in [(400, 146_097, 24), (100, 36_524, 3), (4, 1461, 24), (1, 365, 3)] {
       let count = min(rest / length, most)

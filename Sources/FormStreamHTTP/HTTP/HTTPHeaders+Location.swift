@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension HTTPHeaders {
-  /// The first `Location`. Bytes of it that are not UTF-8 are percent-encoded one by one, so that it names the same URL.
+  /// The first `Location`. Bytes that are not UTF-8 are percent-encoded one by one, so that the text names the same URL.
   var location: String? {
     guard let field = fields.first(where: { $0.name.isSameHeaderName(as: "Location") }) else {
       return nil

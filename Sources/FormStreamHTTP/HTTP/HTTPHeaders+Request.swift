@@ -23,8 +23,8 @@ extension HTTPHeaders {
     throw .tooManyHeaders(last.name, limit: Self.maximumCount)
   }
 
-  /// The headers that say one thing. Of two it would be left to the server which it reads; of two `Host` libcurl sends the first
-  /// alone.
+  /// The headers that may be sent only once. If there were two, the server would choose which of them it reads; of two `Host`
+  /// headers, libcurl sends only the first.
   private static let single = ["Host", "Content-Type"]
 
   /// The headers of a request that can't be given, and why.

@@ -4,7 +4,7 @@ extension HTTPHeaders {
   /// The lines for people, with secrets masked.
   ///
   /// - Parameters:
-  ///   - url: the URL that the headers came from or go to. If it is a secret, so are the URLs in them.
+  ///   - url: the URL that the headers came from or go to. If this URL is a secret, so are the URLs in the headers.
   ///   - showsSetCookie: whether the values of `Set-Cookie` are shown.
   package func shown(
     at url: HTTPURL, showsSetCookie: Bool = false

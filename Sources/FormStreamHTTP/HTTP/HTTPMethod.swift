@@ -9,8 +9,8 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
     description = text
   }
 
-  /// Parses a method; nil if it isn't a token (RFC 9110 §9.1: "method = token"), or is `CONNECT`, which requests a
-  /// tunnel and not a resource. It is case-sensitive.
+  /// Parses a method; nil if it isn't a token (RFC 9110 §9.1: "method = token"), or is `CONNECT`, which requests a tunnel and
+  /// not a resource. Methods are case-sensitive.
   public init?(parsing text: String) {
     guard HTTPSyntax.isToken(text.utf8), text.uppercased() != "CONNECT" else { return nil }
     self.init(text)

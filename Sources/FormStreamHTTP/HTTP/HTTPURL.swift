@@ -25,18 +25,18 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may
   /// hold secrets, in its query or elsewhere.
   public let absoluteString: String
-  /// Whether the URL is a secret as a whole, as that of a webhook often is. Then everything that is meant for people
-  /// names its origin only: descriptions, errors, traces and records.
+  /// Whether the URL is a secret as a whole, as the URL of a webhook often is. If it is, everything that is meant for people
+  /// names only its origin: descriptions, errors, traces and records.
   public var isSecret = false
   /// The user and the password of the URL, which are sent as `Authorization`.
   package let credentials: Credentials?
-  /// Whether it has a user and no password.
+  /// Whether the URL has a user and no password.
   package let namesUserOnly: Bool
-  /// Whether `.` and `..` stay in its path, and in the path of a redirect.
+  /// Whether `.` and `..` stay in the URL's path, and in the path of a redirect.
   private let keepsPath: Bool
   private let fragment: Fragment
 
-  /// What comes after `#`. It is never sent, so that URLs which differ only in it are equal.
+  /// The text after `#`. It is never sent, so URLs that differ only in this text are equal.
   private struct Fragment: Hashable {
     let text: String?
 
@@ -44,7 +44,7 @@ public struct HTTPURL: Hashable, Sendable {
     func hash(into _: inout Hasher) {}
   }
 
-  /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded; a host beyond
+  /// Parses a URL. Characters that can't occur in a URL, such as characters beyond ASCII, are percent-encoded; a host beyond
   /// ASCII is written as its name in ASCII (`xn--…`).
   ///
   /// - Throws: `invalidURL`.
@@ -59,7 +59,7 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
   ///
-  /// - Throws: `invalidURL`, also for an empty reference: a server that names nothing has made a mistake.
+  /// - Throws: `invalidURL`, even for an empty reference: a server that names nothing has made a mistake.
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
     guard !reference.isEmpty else { throw .emptyReference }
     let handle = try CurlURL(parsing: absoluteString, keepsPath: keepsPath)
@@ -76,7 +76,8 @@ public struct HTTPURL: Hashable, Sendable {
     isSecret ? description : absoluteString + (fragment.text.map { "#\($0)" } ?? "")
   }
 
-  /// A reference that this URL's server sent, as a complete URL with everything that is in it; nil if there is none.
+  /// A reference that this URL's server sent, as a complete URL that leaves nothing out; nil if the reference can't be
+  /// resolved.
   package func completeText(resolving reference: String) -> String? {
     guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: keepsPath),
       (try? handle.set(.url, reference, subject: reference)) != nil
@@ -89,8 +90,8 @@ public struct HTTPURL: Hashable, Sendable {
     try appending(query: query.isEmpty ? [] : [URLEncodedField.text(of: query)])
   }
 
-  /// Returns the URL with texts appended to its query, joined by `&`. Only what can't occur in a query is encoded: white
-  /// space, control characters, those beyond ASCII, and the hash, which would begin the fragment (RFC 3986 §3.4).
+  /// Returns the URL with texts appended to its query, joined by `&`. Only characters that can't occur in a query are encoded:
+  /// white space, control characters, characters beyond ASCII, and the hash, which would begin the fragment (RFC 3986 §3.4).
   package func appending(query texts: [String]) throws(TransferError) -> HTTPURL {
     guard !texts.isEmpty else { return self }
     // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.

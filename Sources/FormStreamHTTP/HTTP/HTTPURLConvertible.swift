@@ -12,7 +12,7 @@ extension HTTPURL: HTTPURLConvertible {
 }
 
 extension String: HTTPURLConvertible {
-  /// The URL that this text is.
+  /// This text, parsed as a URL.
   ///
   /// - Throws: `invalidURL`.
   public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }

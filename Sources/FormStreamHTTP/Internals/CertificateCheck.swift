@@ -1,19 +1,19 @@
 import CFormStreamSSL
 
-/// The check of the certificates in one TLS handshake: that of the system, and what the program decides after it.
+/// The check of the certificates in one TLS handshake: the system's check, and the program's decision after it.
 ///
-/// It is called by libssl on the engine's thread. libssl keeps it as long as the connection may ask for it again.
+/// libssl calls it on the engine's thread, and keeps it as long as the connection may ask for it again.
 final class CertificateCheck {
-  /// What the system's check found against the certificates; nil if nothing, or if there was no check.
+  /// What the system's check found against the certificates; nil if it found nothing, or if there was no check.
   private(set) var problem: CertificateProblem?
-  /// What the program has to be asked; nil if nothing.
+  /// The certificates that the program has to be asked about; nil if there are none.
   private(set) var question: ServerTrust?
-  /// What the program has refused; nil if nothing.
+  /// The certificates that the program has refused; nil if it has refused none.
   private(set) var refused: ServerTrust?
   /// Whether the program trusts certificates that the system's check refuses.
   private(set) var isOverridden = false
 
-  /// The number of the OpenSSL that is in use, before its first dot.
+  /// The major version of the OpenSSL that is in use.
   ///
   /// C: `OpenSSL_version_num`
   static var libraryVersion: UInt { OpenSSL_version_num() >> 28 }
@@ -23,14 +23,14 @@ final class CertificateCheck {
   private let origin: HTTPURL.Origin
   private let decisions: ServerTrustDecisions?
 
-  /// - Parameter decisions: what the program decides; nil if the system's check does.
+  /// - Parameter decisions: the program's decisions; nil if only the system's check decides.
   init(of host: String, _ origin: HTTPURL.Origin, _ decisions: ServerTrustDecisions?) {
     self.host = host.filter { $0 != "[" && $0 != "]" }
     self.origin = origin
     self.decisions = decisions
   }
 
-  /// Where libssl keeps the check. It releases it with the connection's settings.
+  /// The index under which libssl keeps the check. libssl releases the check with the connection's settings.
   private static let index = formstream_ssl_new_context_index { _, check, _, _, _, _ in
     if let check { Unmanaged<CertificateCheck>.fromOpaque(check).release() }
   }
@@ -43,7 +43,7 @@ final class CertificateCheck {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
-  /// Takes the place of the system's check, which it calls. Returns false if that fails.
+  /// Installs this check in place of the system's check, which it calls. Returns false if that fails.
   ///
   /// - Parameter settings: the `SSL_CTX` of a connection that is not used yet.
   ///
@@ -90,7 +90,8 @@ final class CertificateCheck {
   private func hostProblem(_ store: OpaquePointer) -> CertificateProblem? {
     guard let own = X509_STORE_CTX_get0_cert(store) else { return nil }
     let certificate = ServerCertificate(own)
-    // libcurl names the host as it is in certificates: without a dot at its end, in ASCII. It names no addresses.
+    // libcurl sends the host's name as certificates have it: without a dot at its end, in ASCII. For an address, it sends no
+    // name.
     let name = ServerCertificate.serverName(in: store) ?? host
     return certificate.isFor(name) ? nil : .wrongHost(name, names: certificate.names)
   }

@@ -1,12 +1,13 @@
-// The only file of this module that calls zlib.
+// The only file of this module that calls zlib's encoder.
 
 import CFormStreamZlib
 
 /// Compresses bytes to the gzip format (RFC 1952).
 ///
-/// The same bytes become the same bytes each time, in pieces of any size: the header has no time and no name.
+/// The same bytes are compressed to the same bytes each time, whatever the size of the pieces: the header has no time and no
+/// name.
 struct Deflater: ~Copyable {
-  /// zlib's state points back to it, so it must not move.
+  /// zlib's state points back to this structure, so the structure must not move.
   private let stream: UnsafeMutablePointer<z_stream>
 
   /// Nil if there is not enough memory.

@@ -4,11 +4,11 @@ import CFormStreamZlib
 
 /// Decodes gzip (RFC 1952), zlib's format (RFC 1950) or bare deflate (RFC 1951), piece by piece into buffers of any size.
 ///
-/// It is not bound to a thread, and used by one at a time.
+/// It is not bound to a thread, but only one thread may use it at a time.
 final class Inflater: @unchecked Sendable {
   /// How far the decoder is after a step.
   enum Progress {
-    /// It needs more bytes, or more room.
+    /// The decoder needs more bytes, or more room.
     case within
     /// A member has ended.
     case atEnd
@@ -38,7 +38,7 @@ final class Inflater: @unchecked Sendable {
     let reason: String
   }
 
-  // zlib keeps a pointer to it.
+  // zlib keeps a pointer to this structure, so it must not move.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
   /// C: `inflateInit2`
@@ -59,7 +59,8 @@ final class Inflater: @unchecked Sendable {
   /// Decodes as many bytes as there are, or as there is room for.
   ///
   /// - Parameters:
-  ///   - coded: loses the bytes that were decoded. If both are empty afterwards, the decoder may hold back some.
+  ///   - coded: loses the bytes that were decoded. If `coded` and `room` are both empty afterwards, the decoder may hold back
+  ///     some bytes.
   ///   - room: loses the bytes that were filled.
   ///
   /// C: `inflate`
@@ -79,7 +80,7 @@ final class Inflater: @unchecked Sendable {
     room = UnsafeMutableRawBufferPointer(
       rebasing: room.dropFirst(output.count - Int(stream.pointee.avail_out)))
     switch status {
-    // Z_BUF_ERROR says that nothing could be done, as there was no byte or no room.
+    // Z_BUF_ERROR says that nothing could be done, because there was no byte or no room.
     case Z_OK, Z_BUF_ERROR: return .within
     case Z_STREAM_END: return .atEnd
     case Z_MEM_ERROR: throw Failure(reason: "there is no memory for the decoder")

@@ -8,8 +8,8 @@ enum InternationalName {
   /// C: `idn2_lookup_u8`, `idn2_free`
   static func encoded(_ name: String) -> String? {
     guard let library, !name.utf8.contains(0) else { return nil }
-    // As libcurl does: by the rules of today (Unicode Technical Standard 46, nontransitional), or else by those that also know
-    // symbols (transitional).
+    // libcurl does the same: it tries today's rules (Unicode Technical Standard 46, nontransitional), and then the rules that
+    // also know symbols (transitional).
     for rules: CInt in [8, 4] {
       var encoded: UnsafeMutablePointer<CChar>?
       guard library.lookUp(name, &encoded, rules) == 0, let encoded else { continue }
@@ -25,7 +25,7 @@ enum InternationalName {
     ) -> CInt
   private typealias Free = @convention(c) (UnsafeMutableRawPointer) -> Void
 
-  /// libidn2, if libcurl uses it. So it is no dependency of its own.
+  /// libidn2, if libcurl uses it. So libidn2 is no dependency of this module.
   private static let library: (lookUp: LookUp, free: Free)? = {
     guard let lookUp: LookUp = loadedFunction(named: "idn2_lookup_u8"),
       let free: Free = loadedFunction(named: "idn2_free")

@@ -12,7 +12,7 @@ func hasPublicKey(_ path: LocalPath) -> Bool {
     guard let file = path.withCString({ BIO_new_file($0, "r") }) else { return false }
     defer { BIO_free(file) }
     let key = read(file)
-    // Later calls would take what this one left for their own errors.
+    // Later calls would take the errors that this call left for their own.
     ERR_clear_error()
     defer { EVP_PKEY_free(key) }
     return key != nil

@@ -28,7 +28,7 @@ struct ServerCertificate {
     }
   }
 
-  /// The name that was sent to the server; nil if it has only an address.
+  /// The name that was sent to the server; nil if the server has only an address.
   ///
   /// C: `SSL_get_servername`
   static func serverName(in store: OpaquePointer) -> String? {
@@ -52,8 +52,8 @@ struct ServerCertificate {
     }
   }
 
-  /// The names and addresses that the certificate is for, or some of them. They come from the other side, so they are
-  /// shortened, and without characters that can't be in a host.
+  /// The names and addresses that the certificate is for, or some of them. They come from the other side, so long names, and
+  /// names with characters that can't be in a host, are left out.
   ///
   /// C: `X509_get_ext_d2i`, `GENERAL_NAME_get0_value`
   var names: [String] {
@@ -97,7 +97,7 @@ struct ServerCertificate {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// From when and until when it is valid, in UTC.
+  /// From when and until when the certificate is valid, in UTC.
   ///
   /// C: `X509_get0_notBefore`, `X509_get0_notAfter`
   var validity: (from: String, until: String) {

@@ -13,10 +13,11 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
   return Int64(count)
 }
 
-/// How many bytes a program has written to a socket: acknowledged ones, and those in its send queue. As they are not counted
-/// at once, it is known between two numbers only. Nil if the system doesn't know it, as with Unix-domain sockets.
+/// How many bytes a program has written to a socket: the acknowledged bytes, and the bytes in the socket's send queue. The
+/// system doesn't count the two at the same moment, so the number is known only as a range. Nil if the system doesn't know it,
+/// as with Unix-domain sockets.
 func writtenBytes(of socket: CInt) -> ClosedRange<Int64>? {
-  // Bytes that are acknowledged between the two calls are missing in one figure, and counted twice in the other.
+  // Bytes that are acknowledged between two of the calls are missing in one figure, and counted twice in the other.
   guard let earlier = acknowledgedBytes(of: socket), let queued = unacknowledgedBytes(of: socket),
     let later = acknowledgedBytes(of: socket), earlier <= later
   else { return nil }
@@ -34,7 +35,7 @@ private func acknowledgedBytes(of socket: CInt) -> Int64? {
   guard getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8
   else { return nil }
   let count = info.withUnsafeBytes { $0.load(fromByteOffset: offset, as: UInt64.self) }
-  // No sum overflows.
+  // Sums of such counts can't overflow.
   return count < 1 << 62 ? Int64(count) : nil
 }
 
@@ -120,7 +121,7 @@ func localPort(of socket: CInt) -> CInt? {
   }
 }
 
-/// Holds back what is written to a socket, as long as it doesn't fill a packet, or sends it.
+/// Holds back bytes that are written to a socket until they fill a packet, or sends them.
 ///
 /// C: `setsockopt(TCP_CORK)`
 func setCorked(_ socket: CInt, _ isCorked: Bool) {
@@ -156,7 +157,7 @@ func lookUp(
     freeaddrinfo(addresses)
     return .found
   }
-  // EAI_AGAIN: no name server responded. The others are failures of this system, such as too few descriptors.
+  // EAI_AGAIN: no name server responded. The other two codes are failures of this system, such as too few descriptors.
   return [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(code) ? .noReply : .noSuchName
 }
 
@@ -171,7 +172,7 @@ func addressBytes(_ text: String) -> [UInt8]? {
   return nil
 }
 
-/// The text of an address with 4 or 16 bytes; nil if there is another number of them.
+/// The text of an address with 4 or 16 bytes; nil for any other number of bytes.
 ///
 /// C: `inet_ntop`
 func addressText(_ bytes: [UInt8]) -> String? {

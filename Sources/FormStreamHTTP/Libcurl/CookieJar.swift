@@ -3,14 +3,14 @@ import FormStreamPlatform
 
 /// The cookies that all requests of a session share, on all its engines.
 ///
-/// libcurl keeps them, and locks them around each use.
+/// libcurl keeps the cookies, and locks them around each use.
 final class CookieJar: @unchecked Sendable {
   let handle: UnsafeMutableRawPointer
-  /// A lock for each kind of data that libcurl may lock: it locks one while it holds another.
+  /// A lock for each kind of data that libcurl may lock. libcurl locks one kind while it holds the lock of another.
   private let locks: Locks
 
   private final class Locks: Sendable {
-    /// Each is signalled while it is free.
+    /// Each event is signalled while its lock is free.
     let events: [AutoResetEvent] = (0..<Int(CURL_LOCK_DATA_LAST.rawValue)).map { _ in
       let event = AutoResetEvent()
       event.signal()
@@ -27,7 +27,7 @@ final class CookieJar: @unchecked Sendable {
     }
   }
 
-  /// Nil if the policy keeps none.
+  /// Nil if the policy keeps no cookies.
   ///
   /// C: `curl_share_init`, `curl_share_setopt`
   init?(_ policy: CookiePolicy) throws(TransferError) {
@@ -62,7 +62,7 @@ final class CookieJar: @unchecked Sendable {
     withExtendedLifetime(locks) { _ = curl_share_cleanup(handle) }
   }
 
-  /// The cookies as lines of a file, as their bytes.
+  /// The cookies as lines of a cookie file, each as its bytes.
   ///
   /// C: `curl_easy_getinfo(CURLINFO_COOKIELIST)`
   func lines() throws(TransferError) -> [[UInt8]] {
@@ -73,7 +73,7 @@ final class CookieJar: @unchecked Sendable {
 }
 
 extension CurlEasy {
-  /// Makes the transfer use a jar, which lives as long as it.
+  /// Makes the transfer use a jar, which lives as long as the transfer.
   func useCookies(of jar: CookieJar) {
     cookieJar = jar
     set(CURLOPT_SHARE, pointer: jar.handle)

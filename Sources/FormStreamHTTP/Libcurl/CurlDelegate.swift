@@ -1,4 +1,4 @@
-/// What libcurl asks for and reports during a transfer. All methods are called on the thread that drives it.
+/// What libcurl asks for and reports during a transfer. All methods are called on the thread that drives the transfer.
 protocol CurlDelegate: AnyObject {
   /// Reads bytes of the request's body into `buffer`.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead

@@ -35,7 +35,7 @@ extension CurlEasy {
         case .later:
           easy?.pauseReceiving()
           return Int(CURL_WRITEFUNC_PAUSE)
-        // libcurl takes any other number than that of the bytes for a failure. 0 would be a success for an empty piece.
+        // libcurl takes every number but the size of the piece for a failure. 0 would be a success for an empty piece.
         case .abort: return piece.count + 1
         }
       })
@@ -88,8 +88,8 @@ extension CurlEasy {
         switch kind {
         case CURLINFO_HEADER_OUT: CurlEasy.delegate(context)?.sent(head: text)
         case CURLINFO_TEXT: CurlEasy.delegate(context)?.noted(text)
-        // Of the pieces of TLS that libcurl shows, only an inner type has one byte, an alert two (its level, and its kind:
-        // RFC 8446 §6), and the header of a record five.
+        // Each piece of TLS that libcurl shows has its own length: an inner type has one byte, an alert has two (its level, and
+        // its kind: RFC 8446 §6), and the header of a record has five.
         case CURLINFO_SSL_DATA_IN where text.count == 1 || text.count == 5:
           CurlEasy.delegate(context)?.received(recordType: text[0], isInner: text.count == 1)
         // Messages of a handshake begin with their type (RFC 8446 §4): certificate_request(13).

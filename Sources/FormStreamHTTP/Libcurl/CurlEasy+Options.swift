@@ -19,10 +19,10 @@ extension CurlEasy {
     let limit = request.options.timeLimits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
     set(CURLOPT_MAXAGE_CONN, Int(request.configuration.idleLimit.bounded.components.seconds))
-    // libcurl 7.88 begins HTTP/2 again on a kept connection without TLS, within the HTTP/2 that it speaks there.
+    // On a kept connection without TLS, libcurl 7.88 would begin HTTP/2 again, within the HTTP/2 that it already speaks there.
     closesConnection = request.hasPriorKnowledge
-    // If a kept connection fails, libcurl sends a request again by itself. If it may not, this keeps it from trying, and from
-    // hiding REFUSED_STREAM behind that. A libcurl without RTSP doesn't have the option.
+    // If a kept connection fails, libcurl sends the request again by itself. If it must not, this option keeps it from trying,
+    // and from hiding REFUSED_STREAM behind the attempt. A libcurl without RTSP doesn't have the option.
     if !request.mayBeSentAgainByLibcurl {
       _ = formstream_easy_set_long(handle, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
     }
@@ -33,7 +33,7 @@ extension CurlEasy {
 
   private func setTarget(_ request: WireRequest) {
     set(CURLOPT_URL, request.url.absoluteString)
-    // What is to be removed from the path was removed when the URL was parsed.
+    // Segments that have to be removed from the path were removed when the URL was parsed.
     set(CURLOPT_PATH_AS_IS, 1)
     if let target = request.attempt.target { set(CURLOPT_REQUEST_TARGET, target) }
     set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -91,8 +91,8 @@ extension CurlEasy {
     }
   }
 
-  /// What a writer is woken for, or less at a limited rate: libcurl reads up to a hundred pieces before it looks at the
-  /// rate, so they are what may arrive in a second.
+  /// The size of the pieces for which a writer is woken, or less at a limited rate. libcurl reads up to a hundred pieces before
+  /// it looks at the rate, so a hundred pieces are what may arrive in a second.
   private func receiveBufferSize(_ request: WireRequest) -> Int {
     let size =
       request.options.responseTarget.isDownload
@@ -102,8 +102,8 @@ extension CurlEasy {
     return min(size, max(1024, Int(clamping: rate / 100)))
   }
 
-  /// The configured size, or a smaller one: for a short body, a sixteenth of it or 64 KiB, as many may be sent at once;
-  /// at a limited rate, what is sent in an eighth of a second.
+  /// The configured size, or a smaller one. For a short body, it is a sixteenth of the body or 64 KiB, because so many bytes
+  /// may be sent at once. At a limited rate, it is what is sent in an eighth of a second.
   private func bufferSize(_ request: WireRequest) -> Int {
     var size = request.configuration.uploadBufferSize
     if let length = request.bodyLength.map({ Int(clamping: $0) }) {
@@ -126,8 +126,8 @@ extension CurlEasy {
     if !request.headers.contains("Accept") {
       lines.append(request.options.omits("Accept") ? "Accept:" : "Accept: */*")
     }
-    // Without this header a server may choose any coding (RFC 9110 §12.5.3). libcurl decodes nothing: it would not notice
-    // that the end is missing, and would decode all that it has while the target has no room.
+    // Without this header a server may choose any coding (RFC 9110 §12.5.3). libcurl is not asked to decode: it would not
+    // notice that the end is missing, and would decode all bytes that it has while the target has no room.
     if !request.headers.contains("Accept-Encoding"), !request.options.omits("Accept-Encoding") {
       lines.append(
         "Accept-Encoding: \(request.options.responseCompression == nil ? "identity" : "deflate, gzip")"

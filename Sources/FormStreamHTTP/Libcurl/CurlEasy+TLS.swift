@@ -6,15 +6,16 @@ extension CurlEasy {
   func setTLS(_ request: WireRequest) {
     let settings = request.configuration.tls
     set(CURLOPT_SSLVERSION, versions(settings))
-    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection with HTTP/1.1 that is in use. It
-    // doesn't share connections between requests with different settings: this one is for another library than OpenSSL.
+    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection that is in use for HTTP/1.1. It doesn't
+    // share connections between requests with different settings, so these requests differ in a setting that is for another
+    // library than OpenSSL.
     set(
       CURLOPT_SSL_OPTIONS, request.configuration.version == .http11 ? Int(CURLSSLOPT_NO_REVOKE) : 0)
     setAuthorities(settings)
     if let path = settings.certificate {
       set(CURLOPT_SSLCERT, path: path)
       set(CURLOPT_SSLKEY, path: settings.key ?? path)
-      // Without any, OpenSSL would ask the terminal.
+      // Without a passphrase, OpenSSL would ask for one on the terminal.
       set(CURLOPT_KEYPASSWD, settings.passphrase ?? "")
     }
     switch settings.pin?.kind {
@@ -23,7 +24,7 @@ extension CurlEasy {
     case nil: break
     }
     set(CURLOPT_SSL_VERIFYPEER, settings.verifiesServer ? 1 : 0)
-    // What the program decides includes the host.
+    // The program's decision covers the host, too.
     set(CURLOPT_SSL_VERIFYHOST, settings.verifiesServer && request.serverTrust == nil ? 2 : 0)
     if request.serverTrust != nil { set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
     watchCertificates(request)

@@ -6,14 +6,14 @@ final class CurlEasy {
   let handle: UnsafeMutableRawPointer
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
   private var errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  /// Owns this object, and lives as long as libcurl may call it.
+  /// The delegate owns this object, and lives as long as libcurl may call it.
   unowned var delegate: (any CurlDelegate)?
   var sockets: OpenSockets?
-  /// Makes what looks at the certificates of the next TLS handshake; nil if that does not concern this transfer.
+  /// Makes the check of the certificates in the next TLS handshake; nil if this transfer needs no check.
   var makeCertificateCheck: ((CurlEasy) -> CertificateCheck?)?
   /// The check of the certificates of the last connection.
   var certificateCheck: CertificateCheck?
-  /// libcurl uses it until the handle is freed.
+  /// The cookies of the transfer. libcurl uses the jar until the handle is freed.
   var cookieJar: CookieJar?
   /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
   /// the request.
@@ -141,7 +141,7 @@ final class CurlEasy {
     isPaused.receiving = true
   }
 
-  /// Continues to receive the body of the response. libcurl may pass on what it has kept before this returns.
+  /// Continues to receive the body of the response. Before this returns, libcurl may pass on bytes that it has kept.
   func resumeReceiving() {
     isPaused.receiving = false
     applyPauses()
@@ -170,7 +170,7 @@ final class CurlEasy {
   /// no more than the server's flow control allows.
   var uploaded: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) }
 
-  /// How the attempt went.
+  /// When the steps of the attempt ended, and where its connection led to.
   ///
   /// - Parameter firstByte: the time to the first byte of a response. For an upload, libcurl's own figure is about the body.
   func metrics(firstByte: Duration?) -> TransferMetrics {
@@ -182,7 +182,7 @@ final class CurlEasy {
       local: endpoint(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT))
   }
 
-  /// libcurl has 0 for a step that it has not done.
+  /// Nil for a step that libcurl has not done: it reports 0 then.
   private func time(_ info: CURLINFO) -> Duration? {
     let microseconds = offset(info)
     return microseconds > 0 ? .microseconds(microseconds) : nil

@@ -25,7 +25,7 @@ struct CurlFailure: Error {
   var kind: Kind {
     switch code {
     case CURLE_RECV_ERROR where connectStatus != 0 && !(200...299).contains(connectStatus): .proxy
-    // A name that is to be resolved here.
+    // The name was to be resolved on this machine.
     case CURLE_PROXY where proxyCode == Int(CURLPX_RESOLVE_HOST.rawValue): .hostNotFound
     case CURLE_PROXY: .proxy
     case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
@@ -63,7 +63,7 @@ struct CurlFailure: Error {
     }
   }
 
-  /// Whether it happened while a SOCKS proxy was asked for a connection.
+  /// Whether the failure happened while a SOCKS proxy was asked for a connection.
   var isOfProxy: Bool { code == CURLE_PROXY }
 
   /// Why a proxy did not make a connection, and whether it may make it later.
@@ -89,14 +89,14 @@ struct CurlFailure: Error {
       .contains { Int($0.rawValue) == proxyCode }
   }
 
-  /// Whether a proxy demands credentials, or others.
+  /// Whether a proxy demands credentials, or other ones than it got.
   var areProxyCredentialsRefused: Bool {
     connectStatus == 407
       || [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].contains { Int($0.rawValue) == proxyCode }
   }
 
-  /// Whether the connection ended during a TLS handshake. libcurl has one code for all failures of a handshake; with
-  /// OpenSSL, its message is "SSL_ERROR_SYSCALL" or "unexpected eof" for a FIN, and the system's for a reset.
+  /// Whether the connection ended during a TLS handshake. libcurl has one code for all failures of a handshake. With OpenSSL,
+  /// its message is "SSL_ERROR_SYSCALL" or "unexpected eof" for a FIN, and the system's message for a reset.
   private var isCutHandshake: Bool {
     ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "Broken pipe"]
       .contains { message.contains($0) }

@@ -48,13 +48,13 @@ final class CurlMulti: @unchecked Sendable {
 
   /// Starts a transfer again that was ended before its request was sent; returns false if libcurl refuses it.
   ///
-  /// - Parameter isOnNewConnection: whether it gets a connection of its own.
+  /// - Parameter isOnNewConnection: whether the transfer gets a connection of its own.
   func addAgain(_ easy: CurlEasy, isOnNewConnection: Bool) -> Bool {
     easy.prepareAgain(isOnNewConnection: isOnNewConnection)
     return add(easy)
   }
 
-  /// Whether the first request over a socket is sent, and the server's SETTINGS have not arrived.
+  /// Whether the first request over a socket was sent, and the server's SETTINGS have not arrived yet.
   func awaitsSettings(_ socket: CInt) -> Bool { sockets.awaitsSettings(socket) }
 
   /// Removes a transfer at any point; its connection is closed unless the transfer was finished.

@@ -64,7 +64,7 @@ final class CurlURL {
   }
 
   /// Writes a host beyond ASCII as the name that is looked up and sent (RFC 5890 §2.3.2.1: its A-label), such as
-  /// `xn--bcher-kva.example`. libcurl would read its bytes as the process's locale says, which a library can't choose.
+  /// `xn--bcher-kva.example`. libcurl would read the host's bytes as the process's locale says, which a library can't choose.
   ///
   /// C: `curl_url_set`
   private func encodeHost(_ subject: String) throws(TransferError) {
@@ -84,7 +84,7 @@ final class CurlURL {
   /// C: `curl_url_get`
   func text(_ part: Part) -> String? { get(part, CURLU_DEFAULT_PORT) }
 
-  /// A part as it is written; nil if it is not, even if the scheme has a default for it.
+  /// A part as it is written; nil if the URL doesn't write it, even if the scheme has a default for it.
   func givenText(_ part: Part) -> String? { get(part, 0) }
 
   /// A part with its percent-encoding removed; nil if the URL doesn't have it.

@@ -2,17 +2,17 @@
 final class OpenSockets {
   /// The local port of each socket; nil before it is known.
   private var ports: [CInt: CInt?] = [:]
-  /// Those that speak HTTP/2.
+  /// The sockets that speak HTTP/2.
   private var speakingHTTP2: Set<CInt> = []
-  /// Those whose servers have said how many streams they allow.
+  /// The sockets whose servers have said how many streams they allow.
   private var settled: Set<CInt> = []
-  /// The last stream that the server handles, for each socket whose end it has announced.
+  /// The last stream that the server handles, for each socket on which the server has announced the end.
   private var lastStreams: [CInt: Int] = [:]
-  /// Those to servers whose certificates the platform's check doesn't trust.
+  /// The sockets to servers whose certificates the platform's check doesn't trust.
   private var unverified: Set<CInt> = []
-  /// Those over which a request is being sent, or its response awaited, with the identity of its `CurlEasy`.
+  /// The sockets over which a request is being sent, or its response awaited, with the identity of the request's `CurlEasy`.
   private var users: [CInt: ObjectIdentifier] = [:]
-  /// Those whose bytes are held back.
+  /// The sockets whose bytes are held back.
   private var corked: [CInt] = []
   private let willClose: (CInt) -> Void
 
@@ -36,8 +36,8 @@ final class OpenSockets {
     closeSocket(socket)
   }
 
-  /// Returns the socket bound to a local port; nil if several match, as Unix-domain sockets have no port. To
-  /// read another exchange's response would be worse than to read none.
+  /// Returns the socket bound to a local port; nil if several match, because Unix-domain sockets have no port. To read another
+  /// exchange's response would be worse than to read none.
   func socket(atLocalPort port: CInt) -> CInt? {
     var found: CInt?
     for (socket, known) in ports {
@@ -57,14 +57,13 @@ final class OpenSockets {
 
   func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
 
-  /// Notes that the server's SETTINGS have arrived (RFC 9113 §3.4: they are the first that it sends), or something after
-  /// them.
+  /// Notes that the server's SETTINGS have arrived, or something after them (RFC 9113 §3.4: a server sends its SETTINGS first).
   func noteSettled(_ socket: CInt) {
     settled.insert(socket)
   }
 
-  /// Whether a request has to wait for another one, which was sent over the same socket with HTTP/2: the server has not said
-  /// yet how many streams it allows (RFC 9113 §5.1.2), and would refuse the others.
+  /// Whether a request has to wait for another one, which was sent over the same socket with HTTP/2. The server has not said
+  /// yet how many streams it allows (RFC 9113 §5.1.2), and would refuse more.
   func awaitsSettings(_ socket: CInt) -> Bool {
     speaksHTTP2(socket) && isInUse(socket) && !settled.contains(socket)
   }
@@ -74,7 +73,7 @@ final class OpenSockets {
     lastStreams[socket] = lastStream
   }
 
-  /// The last stream that the server handles; nil if it has not announced that.
+  /// The last stream that the server handles; nil if the server has not announced one.
   func lastStream(of socket: CInt) -> Int? { lastStreams[socket] }
 
   func noteUnverified(_ socket: CInt) {
@@ -87,15 +86,15 @@ final class OpenSockets {
     users[socket] = user
   }
 
-  /// Notes that a request is over, unless another uses the socket already.
+  /// Notes that a request is over, unless another request uses the socket already.
   func noteFree(_ socket: CInt, by user: ObjectIdentifier) {
     if users[socket] == user { users[socket] = nil }
   }
 
   func isInUse(_ socket: CInt) -> Bool { users[socket] != nil }
 
-  /// Holds back what is written to a socket until libcurl has done all that it can at present: the head of a request and
-  /// a short body leave in one piece then.
+  /// Holds back bytes that are written to a socket until libcurl has done all that it can at present. The head of a request and
+  /// a short body then leave in one piece.
   func holdBack(_ socket: CInt) {
     setCorked(socket, true)
     corked.append(socket)

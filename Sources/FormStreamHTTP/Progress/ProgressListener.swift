@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The states of a request's progress that one listener gets: a sequence that stays on its caller's actor, as the one of
-/// `AsyncStream` does not.
+/// The states of a request's progress that one listener gets. The sequence stays on its caller's actor, unlike the sequence of
+/// `AsyncStream`.
 ///
 /// The states end with the request, with the task that waits for them, or with this object.
 final class ProgressListener: AsyncSequence, Sendable {
@@ -47,7 +47,7 @@ final class WaitingProgress: Sendable {
     self.capacity = capacity
   }
 
-  /// Adds a state. The publisher does it under its own lock.
+  /// Adds a state. The publisher calls this under its own lock.
   func add(_ progress: TransferProgress) {
     let reader: CheckedContinuation<TransferProgress?, Never>? = state.withLock { state in
       if state.isFinished { return nil }

@@ -8,7 +8,7 @@ final class ProgressPublisher: Sendable {
     var listeners: [Int: WaitingProgress] = [:]
     var nextListener = 0
     var lastReport: ContinuousClock.Instant?
-    /// What had moved at the last report.
+    /// The counts at the last report.
     var lastCounts: (handedOver: Int64, received: Int64, readAhead: Int64) = (0, 0, 0)
     /// Whether the progress has been asked for.
     var isWatched = false
@@ -33,7 +33,7 @@ final class ProgressPublisher: Sendable {
 
   /// Begins an attempt: sets the body that it sends, and with it the total.
   ///
-  /// - Parameter phase: nil if it doesn't change yet.
+  /// - Parameter phase: the new phase; nil if the phase doesn't change yet.
   func begin(_ layout: BodyLayout?, phase: TransferProgress.Phase? = nil) {
     change(isReportedAtOnce: true) { current in
       if let phase { current.phase = phase }
@@ -49,7 +49,7 @@ final class ProgressPublisher: Sendable {
     change(isReportedAtOnce: false) { $0.read = read }
   }
 
-  /// Reports what came too soon after another report, until the task is cancelled: a source may fall silent.
+  /// Reports changes that came too soon after another report, until the task is cancelled: a source may fall silent after them.
   func reportLate() async {
     while (try? await Task.sleep(for: max(pace.interval, .milliseconds(50)))) != nil {
       change(isReportedAtOnce: false) { _ in }
@@ -59,7 +59,7 @@ final class ProgressPublisher: Sendable {
   /// Whether the progress has been asked for.
   var isWatched: Bool { state.withLock { $0.isWatched } }
 
-  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first, but for the
+  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first attempt, except for the
   /// last byte.
   ///
   /// - Parameter acknowledged: nil if it is not known.
@@ -121,7 +121,8 @@ final class ProgressPublisher: Sendable {
       body(&state.current)
       let isReportedAtOnce = isReportedAtOnce || phase != state.current.phase
       state.current.elapsed = now - start
-      // Not since the last change: what came too soon after a report is in the next one.
+      // The counts are compared with the last report, not with the last change: a change soon after a report is in the next
+      // one.
       let readAhead = phase == .reading ? state.current.read : 0
       let counts = (state.current.handedOver, state.current.received, readAhead)
       guard isReportedAtOnce || counts != state.lastCounts, !state.listeners.isEmpty else { return }
@@ -133,8 +134,8 @@ final class ProgressPublisher: Sendable {
 }
 
 extension ProgressPublisher {
-  /// Passes states on, one after the other, to a closure that may be slow. After the request was cancelled, only the last one
-  /// is passed on: its result must not wait for states of the past.
+  /// Passes states on, one after the other, to a closure that may be slow. After the request was cancelled, only the last state
+  /// is passed on: the request's result must not wait for states of the past.
   static func pass(
     _ updates: some AsyncSequence<TransferProgress, Never> & Sendable,
     to progress: (TransferProgress) -> Void, of control: TransferControl

@@ -12,21 +12,20 @@ public struct TransferProgress: Sendable {
       self.rawValue = rawValue
     }
 
-    /// It waits for other requests to the same host; see
-    /// ``TransferSession/Configuration/maximumConnectionsPerHost``.
+    /// The transfer waits for other requests to the same host; see ``TransferSession/Configuration/maximumConnectionsPerHost``.
     public static let queued = Phase(rawValue: "queued")
-    /// It reads a body of unknown length before it connects to the server; see ``TransferOptions/readAhead`` and
+    /// The transfer reads a body of unknown length before it connects to the server; see ``TransferOptions/readAhead`` and
     /// ``TransferOptions/spoolsBody``.
     public static let reading = Phase(rawValue: "reading")
-    /// It connects to the server, or waits for the response to `Expect: 100-continue`.
+    /// The transfer connects to the server, or waits for the response to `Expect: 100-continue`.
     public static let connecting = Phase(rawValue: "connecting")
-    /// It sends the body.
+    /// The transfer sends the body.
     public static let sending = Phase(rawValue: "sending")
-    /// The complete body was handed over; it waits for the response, or receives it.
+    /// The complete body was handed over; the transfer waits for the response, or receives it.
     public static let waiting = Phase(rawValue: "waiting")
     /// An attempt failed, and the next one follows.
     public static let retrying = Phase(rawValue: "retrying")
-    /// It has ended.
+    /// The transfer has ended.
     public static let done = Phase(rawValue: "done")
   }
 
@@ -34,9 +33,9 @@ public struct TransferProgress: Sendable {
   public internal(set) var phase = Phase.connecting
   /// How many bytes were read from the source.
   public internal(set) var read: Int64 = 0
-  /// How many bytes were handed over to the system's network. A second attempt changes the count only after it has passed
-  /// the first. The last byte is an exception: if a body that was handed over completely is sent again, the count is one
-  /// less than ``total`` until that is complete, too.
+  /// How many bytes were handed over to the system's network. A second attempt changes the count only after it has passed the
+  /// first attempt. The last byte is an exception: if a body that was handed over completely is sent again, the count is one
+  /// less than ``total`` until the second attempt has handed over everything, too.
   public internal(set) var handedOver: Int64 = 0
   /// How many bytes the other side's system has acknowledged. Under TLS this is an approximation; with HTTP/2 it is
   /// nil, because requests share a connection.
@@ -58,7 +57,7 @@ public struct TransferProgress: Sendable {
   /// How many bytes the current attempt has handed over.
   var handedOverByAttempt: Int64 = 0
 
-  /// Takes the last byte back if the current attempt has not handed it over: the body is not complete before.
+  /// Takes the last byte back if the current attempt has not handed it over: without that byte, the body is not complete.
   mutating func holdLastByte() {
     guard let total, total > 0, handedOverByAttempt < total else { return }
     handedOver = min(handedOver, total - 1)

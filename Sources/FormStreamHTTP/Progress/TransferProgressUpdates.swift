@@ -13,7 +13,7 @@ public struct TransferProgressUpdates: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let listener: ProgressListener
 
-    /// The next state; nil after the last, or if the task is cancelled. It stays on the caller's actor.
+    /// The next state; nil after the last, or if the task is cancelled. The call stays on the caller's actor.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> TransferProgress? {

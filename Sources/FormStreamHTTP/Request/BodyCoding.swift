@@ -7,13 +7,12 @@ public struct BodyCoding: Hashable, Sendable {
 
   /// The body is sent as it is.
   public static let none = BodyCoding(kind: .none)
-  /// The body is compressed while it is read, and `Content-Encoding: gzip` is sent with it. For servers that accept this:
-  /// others respond 415, or store what arrives as it is.
+  /// The body is compressed while it is read, and `Content-Encoding: gzip` is sent with it. This is for servers that accept it:
+  /// others respond 415, or store the compressed bytes as they are.
   ///
-  /// The length is then not known beforehand: unless ``TransferOptions/readAhead`` is enough for it, the body is sent in
-  /// chunks, and its progress has no total. It has no parts.
-  /// ``TransferResult/sha256`` and `Content-Digest` (``TransferOptions/sendsDigest``) are those of the compressed
-  /// bytes.
+  /// The body's length is then not known beforehand. Unless ``TransferOptions/readAhead`` is enough for the complete body, the
+  /// body is sent in chunks, and its progress has no total. The progress has no parts.
+  /// ``TransferResult/sha256`` and `Content-Digest` (``TransferOptions/sendsDigest``) are digests of the compressed bytes.
   public static let gzip = BodyCoding(kind: .gzip)
 
   /// The value of `Content-Encoding`; nil if there is none.

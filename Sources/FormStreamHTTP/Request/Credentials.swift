@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// What a request authenticates itself with. It is never shown in errors, traces or records.
+/// The credentials with which a request authenticates itself. They are never shown in errors, traces or records.
 public struct Credentials: Sendable, Hashable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
     case basic, bearer, digest
@@ -9,7 +9,7 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
   }
 
   let kind: Kind
-  /// Whether they are sent only after the server has asked for them.
+  /// Whether the credentials are sent only after the server has asked for them.
   package let waitsForChallenge: Bool
   /// The user; empty for a token.
   private let hiddenUser: Hidden<String>
@@ -24,8 +24,8 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
 
   /// A user and a password (RFC 7617). They are not encrypted by themselves, so use https.
   ///
-  /// - Parameter onChallenge: whether they are sent only after the server has asked for them, and then at once to the
-  ///   same part of the server. The request is sent a second time for it.
+  /// - Parameter onChallenge: whether the user and the password are sent only after the server has asked for them: the request
+  ///   is then sent a second time. Later requests to the same part of the server send them at once.
   public static func basic(
     user: String, password: String, onChallenge: Bool = false
   ) -> Credentials {
@@ -40,7 +40,7 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A user and a password for Digest authentication (RFC 7616), which doesn't send the password. If the server offers only
-  /// other schemes, nothing is sent.
+  /// other schemes, no credentials are sent.
   ///
   /// The first request is sent completely and without credentials; after the server's 401 it is sent again. A body
   /// that can be read once is sent only after the server has asked for it (`Expect: 100-continue`). Later requests of the

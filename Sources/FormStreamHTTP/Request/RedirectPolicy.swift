@@ -1,7 +1,8 @@
 /// Which redirects are followed.
 ///
 /// Only redirects to http and https are followed, and none from https to http. Another origin receives none of the
-/// request's headers, cookies and credentials.
+/// request's cookies and credentials, and of its headers only those that describe the body (`Content-Type`, `Content-Encoding`,
+/// `Content-Digest`).
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects.
   public var limit = 5

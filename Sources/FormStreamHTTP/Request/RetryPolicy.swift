@@ -1,30 +1,31 @@
 /// How many times a request is sent, and how long to wait between attempts.
 ///
-/// Only requests that the server can't have carried out are repeated: those that were not sent, those that were sent
-/// in part (the announced length shows the server that they are incomplete), and those that were refused with 429 or
-/// 503. A request that was sent completely and got no response is repeated only if carrying it out twice does no
-/// harm: if its method is idempotent, if it has an idempotency key, or if `retriesUnsafe` is set.
+/// Only requests that the server can't have carried out are repeated: requests that were not sent, requests that were sent in
+/// part (the announced length shows the server that they are incomplete), and requests that were refused with 429 or 503. A
+/// request that was sent completely and got no response is repeated only if carrying it out twice does no harm: if its method
+/// is idempotent, if it has an idempotency key, or if `retriesUnsafe` is set.
 public struct RetryPolicy: Sendable, Hashable {
   /// The maximum number of attempts, including the first.
   public var attempts: Int
-  /// The maximum wait before the second attempt. It doubles with each further attempt; the actual wait is random.
+  /// The maximum wait before the second attempt. The maximum doubles with each further attempt; the actual wait is random.
   public var baseDelay: Duration = .seconds(1)
-  /// The limit for that doubling.
+  /// The limit for the maximum wait, however often it doubles.
   public var maximumDelay: Duration = .seconds(30)
   /// The wait before each further attempt, instead of a random one; random if nil.
   public var fixedDelay: Duration?
-  /// The longest `Retry-After` of a server to wait for. If it asks for more, the transfer ends.
+  /// The longest `Retry-After` of a server to wait for. If the server asks for a longer wait, the transfer ends.
   public var maximumRetryAfter: Duration = .seconds(120)
   /// How long after the start of the transfer an attempt may begin; no limit if nil.
   public var timeLimit: Duration?
   /// Whether a request is repeated although the server may have carried it out.
   public var retriesUnsafe = false
-  /// Whether a request that only reads is repeated whatever it failed with, such as a 404.
+  /// Whether a request that only reads is repeated whatever the failure was, such as a 404.
   package var retriesAllFailures = false
 
   /// The statuses that refuse a request before it is carried out, so that it may always be repeated.
   package static let refusalsBeforeWork: Set<Int> = [429, 503]
-  /// The statuses that don't say whether the request was carried out: it is repeated only if twice does no harm.
+  /// The statuses that don't say whether the request was carried out: it is repeated only if carrying it out twice does no
+  /// harm.
   static let unclearRefusals: Set<Int> = [408, 425, 500]
 
   /// Creates a policy; with one attempt, nothing is repeated.

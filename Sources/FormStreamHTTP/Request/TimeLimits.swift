@@ -11,8 +11,8 @@ public struct TimeLimits: Hashable, Sendable {
   public var stall: Duration? = .seconds(60)
   /// From the body's last byte to the response's first.
   public var response: Duration? = .seconds(300)
-  /// For a complete attempt, with what comes before it: waiting for a connection, and measuring the body and reading it
-  /// ahead. If a body is read once more to repeat the request with its length, that counts for the repetition.
+  /// For a complete attempt, with what comes before it: waiting for a connection, and measuring the body and reading it ahead.
+  /// If a body is read once more to repeat the request with its length, that time counts for the repetition.
   public var attempt: Duration?
 
   /// The default limits.

@@ -83,7 +83,7 @@ public struct TransferBody: Sendable {
     }
   }
 
-  /// Whether measuring it waits for nothing, so that it needs no thread of its own.
+  /// Whether the body can be measured without waiting for anything, so that measuring needs no thread of its own.
   var isAtHand: Bool {
     switch content {
     case .success(.form(let form, _, let verify)): !verify && form.isAtHand

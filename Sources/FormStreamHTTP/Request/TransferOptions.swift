@@ -12,41 +12,42 @@ public struct TransferOptions: Sendable {
   public var timeLimits = TimeLimits()
   /// Where the response's body goes.
   public var responseTarget = ResponseTarget.memory()
-  /// Whether compressed responses are asked for and decoded. If nil, the server is asked for none, and a response is passed
-  /// on as it is.
+  /// Asks for compressed responses, and says how they are decoded. If nil, the server is asked for none, and a response is
+  /// passed on as it is.
   public var responseCompression: ResponseCompression?
-  /// The largest body of a response that goes to a file, a closure or a reader, in bytes as they arrive; no limit if nil.
-  /// A larger one is an error, `responseTooLarge`, before its first byte if its length is announced.
+  /// The largest body of a response that goes to a file, a closure or a reader, in bytes as they arrive; no limit if nil. A
+  /// larger body is an error, `responseTooLarge`. If its length is announced, the error comes before the first byte.
   public var maximumResponseSize: Int64?
   /// Which statuses are a success; 200 to 299 if nil.
   public var acceptedStatuses: Set<Int>?
-  /// The maximum rate of the body in bytes a second; no limit if nil. If the request has no body, it is that of the
-  /// response's.
+  /// The maximum rate of the body in bytes a second; no limit if nil. If the request has no body, this limits the rate of the
+  /// response's body.
   public var maximumRate: Int64?
-  /// A key by which the server recognizes a repeated request, so that it carries it out only once.
+  /// A key by which the server recognizes a repeated request, so that the server carries it out only once.
   public var idempotencyKey: IdempotencyKey?
-  /// The names of headers that are left out, of those that every request has otherwise: `Accept`, `Accept-Encoding`,
-  /// `Content-Type` and `User-Agent`. Others are sent anyway.
+  /// The names of headers that are left out. Only headers that every request has otherwise can be left out: `Accept`,
+  /// `Accept-Encoding`, `Content-Type` and `User-Agent`. Other headers are sent anyway.
   public var omittedHeaders: [String] = []
   /// How the body is coded while it is sent.
   public var bodyCoding = BodyCoding.none
-  /// How many bytes of a body of unknown length are read into memory before the request is sent. If it ends within them,
-  /// it has a `Content-Length`, and can be sent again, also if its stream can be read once. A longer one is sent in chunks,
-  /// from its first byte on. With 0, nothing is read ahead: a stream that goes on for long is sent as it comes.
+  /// How many bytes of a body of unknown length are read into memory before the request is sent. If the body ends within these
+  /// bytes, it has a `Content-Length`, and can be sent again, even if its stream can be read only once. A longer body is sent
+  /// in chunks, from its first byte on. With 0, nothing is read ahead: a stream that goes on for long is sent as it comes.
   public var readAhead = 0
   /// Whether a body of unknown length that is longer than ``readAhead`` is stored in a temporary file before the request is
-  /// sent. Then it has a `Content-Length`, and can be sent again. The file is in `TMPDIR` or `/tmp`, has no name, and is gone
-  /// after the request. If there is no room for it, the request fails with `spool-failed`, and nothing is sent.
+  /// sent. The body then has a `Content-Length`, and can be sent again. The temporary file is in `TMPDIR` or `/tmp`, has no
+  /// name, and is gone after the request. If there is no room for it, the request fails with `spool-failed`, and nothing is
+  /// sent.
   public var spoolsBody = false
   /// Whether the body is sent in chunks over HTTP/1.1 although its length is known, as `Transfer-Encoding: chunked` asks.
   package var sendsChunks = false
-  /// Whether a success that says that it is a part (`Content-Range`), and has another status than 206, is an error for all
-  /// methods. It is one for GET anyway.
+  /// Whether a success that says that it is a part (`Content-Range`), but has another status than 206, is an error for all
+  /// methods. For GET, it is an error anyway.
   package var refusesUnaskedRange = false
   /// The target in the request line, such as `*` for OPTIONS. If nil, it is the URL's path and query. After a redirect, it is
-  /// always that of the new URL.
+  /// always the path and query of the new URL.
   package var requestTarget: String?
-  /// What the program decides about this request. What is not set here is decided by the session's.
+  /// What the program decides about this request. The session's decisions apply where these are nil.
   public var decisions = Decisions()
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.
   public var computesDigest = false
@@ -60,19 +61,19 @@ public struct TransferOptions: Sendable {
   public var requiresEncryptionForCredentials = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth
-  /// Called before a request is sent again after a failure or a refusal, and before the wait. It may take its time: only this
-  /// request waits for it. If that is cancelled meanwhile, it ends at once, and the call goes on.
+  /// Called before a request is sent again after a failure or a refusal, and before the wait. The call may take its time: only
+  /// this request waits for it. If the request is cancelled meanwhile, the request ends at once, and the call goes on.
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
   /// Whether the trace has the values of `Set-Cookie`, which are secrets otherwise.
   public var tracesSetCookie = false
-  /// Receives a trace of the traffic, with secrets masked. It is called on the engine's thread, which waits for it.
+  /// Receives a trace of the traffic, with secrets masked. The closure is called on the engine's thread, which waits for it.
   public var trace: (@Sendable (TransferTrace) -> Void)?
-  /// Receives the head of each response as it arrived, secrets included: informational ones, and those before a
-  /// redirect or a retry. It is called on the engine's thread, which waits for it.
+  /// Receives the head of each response as it arrived, secrets included. This includes informational responses, and the
+  /// responses before a redirect or a retry. The closure is called on the engine's thread, which waits for it.
   package var receiveHead: (@Sendable ([UInt8]) -> Void)?
   /// Receives each line of a response's trailers, as `receiveHead` does the head.
   package var receiveTrailer: (@Sendable ([UInt8]) -> Void)?
-  /// Whether the body of a response is dropped, given its head. The target then gets nothing of it.
+  /// Whether the body of a response is dropped, given the response's head. The target then gets nothing of the body.
   package var leavesOutBody: (@Sendable (TransferResponse) -> Bool)?
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.

@@ -13,11 +13,11 @@ public struct TransferRequest: Sendable {
   public var url: HTTPURL
   /// Names and values that are appended to the URL's query, encoded as in URL-encoded forms.
   public var query: [URLEncodedField]
-  /// Headers in addition to those that are derived. A `Content-Type` here replaces the body's own.
+  /// Headers in addition to the derived ones. A `Content-Type` here replaces the body's own.
   public var headers: HTTPHeaders
   /// The body; nil if the request has none.
   public var body: TransferBody?
-  /// The credentials; if nil, those in the URL are used.
+  /// The credentials; if nil, the credentials in the URL are used.
   public var credentials: Credentials?
   /// How the request is sent.
   public var options: TransferOptions
@@ -37,7 +37,7 @@ public struct TransferRequest: Sendable {
     self.options = options
   }
 
-  /// Creates a request from a URL as text, or of Foundation.
+  /// Creates a request from a URL as text, or from a URL of Foundation.
   ///
   /// - Throws: `invalidURL`.
   public init(

@@ -5,8 +5,8 @@ extension LocalPath {
     let description: String
   }
 
-  /// Checks what has the name of a file that will take its place: that must not be a device, such as `/dev/null`, or a
-  /// FIFO.
+  /// Checks what is at this path before a file takes its place: it must not be a device, such as `/dev/null`, a FIFO or a
+  /// socket.
   ///
   /// - Parameter remedy: what can be done instead, for the error.
   func checkReplaceable(or remedy: String) throws {

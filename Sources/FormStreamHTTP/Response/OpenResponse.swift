@@ -26,8 +26,8 @@ public struct OpenResponse: Sendable {
   /// The request, to pause and to cancel it, and for its progress.
   public var task: TransferTask<TransferResult> { body.reading.task }
 
-  /// The result of the request, after the response has ended. It waits until the body is read, or the request is
-  /// cancelled. If the waiting task is cancelled, so is the request.
+  /// The result of the request, after the response has ended. Reading this value waits until the body is read, or the request
+  /// is cancelled. If the waiting task is cancelled, so is the request.
   public var result: TransferResult {
     get async { await task.result }
   }
@@ -37,8 +37,8 @@ public struct OpenResponse: Sendable {
 
   /// This response, if its status is a success.
   ///
-  /// - Throws: otherwise `statusRefused`, with the response and up to 1 MiB of its body in ``TransferError/response``.
-  ///   `CancellationError` if the task is cancelled.
+  /// - Throws: `statusRefused` if the status is no success, with the response and up to 1 MiB of its body in
+  ///   ``TransferError/response``. `CancellationError` if the task is cancelled.
   public func accepted() async throws -> OpenResponse {
     if isAccepted { return self }
     let limit = ResponseTarget.defaultLimit
@@ -55,7 +55,7 @@ public struct OpenResponse: Sendable {
       isTruncated = true
     }
     task.cancel()
-    // Not reading on doesn't change what the server refused.
+    // The server has refused the request, whether or not the rest of the response is read.
     let outcome = await body.reading.outcomeOfHead
     throw TransferError.statusRefused(url, status)
       .ending(as: outcome, response(with: bytes, isTruncated: isTruncated))
@@ -63,8 +63,8 @@ public struct OpenResponse: Sendable {
 
   /// The complete body.
   ///
-  /// - Throws: `responseTooLarge` if it has more than `limit` bytes; the request is then cancelled. What reading the body
-  ///   throws.
+  /// - Throws: `responseTooLarge` if it has more than `limit` bytes; the request is then cancelled. Also the errors that
+  ///   reading the body throws.
   public func collect(upTo limit: Int = ResponseTarget.defaultLimit) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     for try await chunk in body {
@@ -85,8 +85,8 @@ public struct OpenResponse: Sendable {
     String(decoding: try await collect(upTo: limit), as: UTF8.self)
   }
 
-  /// The outcome after reading was given up. That doesn't change what the head has said, but whether a body was sent completely
-  /// is known only by the result.
+  /// The outcome after reading was given up. Giving up doesn't change what the head has said, but only the result shows whether
+  /// the request's body was sent completely.
   private var outcomeWithoutRest: TransferResult.Outcome {
     get async {
       let outcome = await result.outcome

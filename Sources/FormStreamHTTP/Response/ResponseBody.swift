@@ -2,13 +2,13 @@ import FormStreamPlatform
 
 /// The body of a response, in chunks of any size, as they arrive.
 ///
-/// A body that ends without an error is complete. Otherwise, reading throws a ``TransferError`` after the bytes that arrived:
-/// also if the body is complete, but its status is a success, and the request is not. If the task that reads is cancelled,
-/// so is the request. If the request was cancelled, reading throws `CancellationError`.
+/// A body that ends without an error is complete. Otherwise, reading throws a ``TransferError`` after the bytes that arrived.
+/// It also throws if the body is complete and the status is a success, but the request has not succeeded. If the task that
+/// reads is cancelled, so is the request. If the request was cancelled, reading throws `CancellationError`.
 public struct ResponseBody: AsyncSequence, Sendable {
   let reading: ResponseReading
 
-  /// Continues where reading has stopped: the body can be read once.
+  /// Continues where reading has stopped: the body can be read only once.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading: reading) }
 
   /// The lines of the body, as they arrive, each of at most 1 MiB. See ``lines(upTo:)``.
@@ -16,14 +16,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   /// The lines of the body, as they arrive, without their LF or CRLF. Malformed UTF-8 is replaced.
   ///
-  /// - Parameter limit: the maximum number of bytes in a line. A longer one is an error, `responseTooLarge`.
+  /// - Parameter limit: the maximum number of bytes in a line. A longer line is an error, `responseTooLarge`.
   public func lines(upTo limit: Int) -> ResponseLines { ResponseLines(body: self, limit: limit) }
 
   /// Waits for the chunks.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reading: ResponseReading
 
-    /// The next chunk, with at least one byte; nil after the last. It stays on the caller's actor, except to decompress.
+    /// The next chunk, with at least one byte; nil after the last. The call stays on the caller's actor, except to decompress.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> [UInt8]? {
@@ -54,7 +54,8 @@ public struct ResponseLines: AsyncSequence, Sendable {
       (self.chunks, self.limit) = (chunks, limit)
     }
 
-    /// The next line; nil after the last, which needs no line break. It stays on the caller's actor, except to decompress.
+    /// The next line; nil after the last, which needs no line break. The call stays on the caller's actor, except to
+    /// decompress.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> String? {
@@ -135,7 +136,7 @@ final class ResponseReading: Sendable {
     }
   }
 
-  /// Why a response that was read to its end is not what its status says.
+  /// The error with which reading a response to its end fails; nil if it doesn't fail.
   private func failure(of result: TransferResult) -> TransferError? {
     guard let response = result.response else { return result.error }
     if response.isTruncated {

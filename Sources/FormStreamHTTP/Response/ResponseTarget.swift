@@ -15,11 +15,11 @@ public struct ResponseTarget: Sendable {
   public static let defaultLimit = 1024 * 1024
 
   let kind: Kind
-  /// Whether it receives the response to a refused request, too.
+  /// Whether the target also receives the response to a refused request.
   let includesRefused: Bool
   /// Whether a response that is too long to be kept is read to its end all the same, however long it is.
   private(set) var readsToEnd = false
-  /// Whether a body that is too long to be kept is cut, and not an error.
+  /// Whether a body that is too long to be kept is cut, instead of being an error.
   private(set) var cuts = false
 
   /// Whether the body is passed on as it arrives, so that received bytes can't be taken back.
@@ -29,7 +29,7 @@ public struct ResponseTarget: Sendable {
     case .memory, .file: false
     }
   }
-  /// Whether it is opened, and possibly changed, even if the body is empty.
+  /// Whether the target is opened, and possibly changed, even if the body is empty.
   var isFile: Bool {
     switch kind {
     case .file, .download: true
@@ -82,35 +82,35 @@ public struct ResponseTarget: Sendable {
       includesRefused: includingRefused)
   }
 
-  /// The error of a response that has more bytes than are kept, to a request that succeeded. Nil if all of them were kept, or
-  /// if the caller wants no more.
+  /// The error if the response to a successful request has more bytes than are kept. Nil if all bytes were kept, or if the
+  /// caller wants no more.
   func excess(of response: TransferResponse) -> TransferError? {
     guard case .memory(let limit) = kind, !cuts, response.isTruncated, response.body.count >= limit
     else { return nil }
     return .responseTooLarge(response.url, forTargetOf: limit)
   }
 
-  /// The error of a held response whose end is missing: it was held because another one was expected in its place.
+  /// The error of a held response whose end is missing. It was held because another response was expected in its place.
   func excess(ofHeld held: TransferResponse) -> TransferError? {
     held.isTruncated ? .heldResponseCut(held) : nil
   }
 
-  /// - Throws: the error of a file that can't be one.
+  /// - Throws: the error of a path or URL that can't name a file.
   func check() throws(TransferError) {
     if case .file(.failure(let error)) = kind { throw TransferError(error) }
   }
 
   /// Passes the body to `receive`, piece by piece as it arrives.
   ///
-  /// It is called on threads of the session's own, one call after the other, and may take its time: meanwhile up to
-  /// two megabytes are received, and no more. It receives only the final response, not that of a redirect or of an attempt
+  /// `receive` is called on the session's own threads, one call after the other, and may take its time: meanwhile up to two
+  /// megabytes are received, and no more. It receives only the final response, not the response of a redirect or of an attempt
   /// that is repeated. A response that ended early is not requested again.
   ///
-  /// The last call returns before the request ends, unless the request is cancelled or exceeds a time limit: then it ends
-  /// at once. A call that is being made goes on, on its thread, and is the last.
+  /// The last call returns before the request ends. But if the request is cancelled or exceeds a time limit, it ends at once: a
+  /// call that is being made then goes on, on its thread, and is the last.
   ///
-  /// - Parameter includingRefused: whether it receives a response whose status is not one of the accepted ones, too. If
-  ///   not, up to 1 MiB of that response is kept in the result.
+  /// - Parameter includingRefused: whether `receive` also gets a response whose status is not one of the accepted ones. If not,
+  ///   up to 1 MiB of that response is kept in the result.
   public static func stream(
     includingRefused: Bool = true,
     _ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
@@ -118,7 +118,7 @@ public struct ResponseTarget: Sendable {
     ResponseTarget(kind: .stream(receive), includesRefused: includingRefused)
   }
 
-  /// Passes the response to those who read it after ``TransferSession/open(_:progress:)``.
+  /// Passes the response to the caller of ``TransferSession/open(_:progress:)``, who reads it.
   static func reader(_ response: ArrivingResponse) -> ResponseTarget {
     ResponseTarget(kind: .reader(response), includesRefused: true)
   }

@@ -1,7 +1,7 @@
 /// When the steps of a request's last attempt ended, and where its connection led to: for measurements.
 ///
-/// All times begin with the attempt, and are nil if it did not come so far. On a connection that was made for an earlier
-/// request, the first three are short.
+/// All times begin with the attempt. A time is nil if the attempt did not come to that step. On a connection that was made for
+/// an earlier request, the first three times are short.
 public struct TransferMetrics: Sendable, Hashable {
   /// An end of a connection.
   public struct Endpoint: Sendable, Hashable {
@@ -19,7 +19,7 @@ public struct TransferMetrics: Sendable, Hashable {
   public let handshake: Duration?
   /// Until the request could be sent.
   public let ready: Duration?
-  /// Until the first byte of a response arrived, also of an interim one such as 100.
+  /// Until the first byte of a response arrived, even of an interim response such as 100.
   public let firstByte: Duration?
   /// Whether the connection was made for an earlier request.
   public let isConnectionReused: Bool

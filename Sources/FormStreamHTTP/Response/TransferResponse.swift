@@ -12,10 +12,10 @@ public struct TransferResponse: Sendable {
   public let headers: HTTPHeaders
   /// The body, or the part of it that was kept; empty if it went to another target.
   public let body: [UInt8]
-  /// Whether a part of the body is missing. That can be so in a result that has an error, in the response to a refused
+  /// Whether a part of the body is missing. This can happen in a result that has an error, in the response to a refused
   /// request, and with ``ResponseTarget/truncated(at:)``.
   public internal(set) var isTruncated: Bool
-  /// What became of the request, for errors about this response; nil if its result says so.
+  /// What became of the request, for errors about this response; nil if the request's result says it.
   package var outcome: TransferResult.Outcome?
 
   var withoutBody: TransferResponse {

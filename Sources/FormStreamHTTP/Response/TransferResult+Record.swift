@@ -22,7 +22,7 @@ extension TransferResult {
   ///   - received: how many bytes of the response's body arrived.
   ///   - stored: the file that the response became; nil if it became none.
   ///   - includesBody: whether the record has the response's body.
-  ///   - showsSetCookie: whether it has the values of `Set-Cookie`, which are secrets otherwise.
+  ///   - showsSetCookie: whether the record has the values of `Set-Cookie`, which are secrets otherwise.
   ///   - error: why the outcome is not `ok`; null if it is.
   package func record(
     outcome: Outcome, received: Int64, stored: StoredResponse?, includesBody: Bool,

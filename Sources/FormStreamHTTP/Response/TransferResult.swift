@@ -4,7 +4,7 @@ public import FormStreamPlatform
 public struct TransferResult: Sendable {
   /// Whether the request succeeded, and if not, whether the server may have acted on it.
   ///
-  /// There will be no other outcomes before the next major version, so a `switch` needs no default case.
+  /// No outcome will be added before the next major version, so a `switch` needs no default case.
   @frozen public enum Outcome: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The server accepted the request, which was sent completely and unchanged.
     case ok
@@ -44,10 +44,10 @@ public struct TransferResult: Sendable {
   public let outcome: Outcome
   /// The final response; nil if none arrived.
   public let response: TransferResponse?
-  /// The key that was sent; nil if there was none, or if a redirect led to another origin, which doesn't get it. A request
+  /// The key that was sent; nil if no key was sent, or if a redirect led to another origin, which doesn't get it. A request
   /// that is sent again needs the same key.
   public let idempotencyKey: IdempotencyKey?
-  /// The number of attempts, including those that failed early and redirects that sent the body again.
+  /// The number of attempts, including attempts that failed early, and redirects that sent the body again.
   public let attempts: Int
   /// The number of redirects that were followed.
   public let redirects: Int
@@ -68,9 +68,9 @@ public struct TransferResult: Sendable {
   /// not verified (``TLSSettings/verifiesServer``), or if the program trusts them nevertheless
   /// (``TransferSession/Configuration/serverTrust``); nil if nothing was sent, or without TLS.
   public let isServerVerified: Bool?
-  /// When the steps of the last attempt ended, and where its connection led to; nil if none was made.
+  /// When the steps of the last attempt ended, and where its connection led to; nil if no attempt was made.
   public let metrics: TransferMetrics?
-  /// How many connections were made for it.
+  /// How many connections were made for the request.
   package let newConnections: Int
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?

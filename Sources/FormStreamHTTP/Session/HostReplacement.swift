@@ -4,11 +4,12 @@ import FormStreamPlatform
 /// The URL stays as it is, and so do the `Host` header and the name that the server's certificate must have.
 public struct HostReplacement: Sendable, Hashable {
   package let text: String
-  /// The host and the port that it is for, and those that it names instead; each may be empty.
+  /// The host and the port to replace, and the host and the port to connect to instead; each may be empty.
   private let fields: [String]
 
-  /// Reads `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text is not of this form. Each of the four may be empty: in the
-  /// first two that means any, in the last two that of the URL. An address of IPv6 is in brackets.
+  /// Reads `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text is not of this form. Each of the four may be empty. An empty HOST
+  /// or PORT means any; an empty OTHERHOST or OTHERPORT means the host or the port of the URL. An address of IPv6 is in
+  /// brackets.
   public init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
     var fields = [""]
@@ -30,7 +31,7 @@ public struct HostReplacement: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// The host that is connected to in place of an origin's; nil if there is none.
+  /// The host that is connected to in place of an origin's host; nil if the origin's host is not replaced.
   func host(for origin: HTTPURL.Origin) -> String? {
     let isMeant =
       ["", origin.host].contains(fields[0].lowercased())

@@ -3,14 +3,14 @@ import FormStreamPlatform
 
 /// A proxy: its protocol, its address, and its credentials.
 struct Proxy: Hashable, Sendable {
-  /// What is spoken to a proxy, as in its URL.
+  /// The protocol that is spoken with a proxy, as the scheme of the proxy's URL.
   enum Kind: String, CaseIterable {
     case http, https
-    /// Names are resolved here, to addresses of IPv4. SOCKS4 sends the user, and no password.
+    /// Names are resolved on this machine, to addresses of IPv4. SOCKS4 sends the user, and no password.
     case socks4
     /// SOCKS4, but names are resolved by the proxy.
     case socks4a
-    /// Names are resolved here.
+    /// Names are resolved on this machine.
     case socks5
     /// Names are resolved by the proxy.
     case socks5h
@@ -32,7 +32,7 @@ struct Proxy: Hashable, Sendable {
   /// The host, in lower case.
   let host: String
   let port: Int
-  /// The user and the password of the URL; nil if it has none.
+  /// The user and the password of the proxy's URL; nil if it has none.
   var credentials: ProxyCredentials?
 
   /// Parses what curl accepts: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. Returns nil if the text is something else.
@@ -45,7 +45,7 @@ struct Proxy: Hashable, Sendable {
     else { return nil }
     self.kind = kind
     self.host = host.lowercased()
-    // curl's ports.
+    // The same default ports as in curl.
     port = url.givenText(.port).flatMap { Int($0) } ?? (kind == .https ? 443 : 1080)
     let (user, password) = (url.decodedText(.user), url.decodedText(.password))
     for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
@@ -57,9 +57,9 @@ struct Proxy: Hashable, Sendable {
     }
   }
 
-  /// Whether requests are passed on to it by HTTP.
+  /// Whether the proxy speaks HTTP, with or without TLS.
   var isHTTP: Bool { kind == .http || kind == .https }
-  /// Whether it is spoken to under TLS.
+  /// Whether the connection to the proxy is encrypted with TLS.
   var isEncrypted: Bool { kind == .https }
 }
 
@@ -69,7 +69,7 @@ extension Proxy: CustomStringConvertible {
 }
 
 extension String {
-  /// The text before and after `://`; nil and all of it if there is none.
+  /// The text before and after `://`; nil and the complete text if there is no `://`.
   fileprivate var splitScheme: (scheme: Substring?, rest: Substring) {
     guard let separator = firstRange(of: "://") else { return (nil, self[...]) }
     return (self[..<separator.lowerBound], self[separator.upperBound...])

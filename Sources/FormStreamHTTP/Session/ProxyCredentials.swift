@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// What a proxy is shown: a user and a password (Basic, or those of SOCKS). They are sent to the proxy alone, and never
-/// shown in errors, traces or records.
+/// A user and a password for a proxy (as in Basic or SOCKS). They are sent only to the proxy, and never shown in errors, traces
+/// or records.
 public struct ProxyCredentials: Sendable, Hashable, CustomStringConvertible {
   private let hiddenUser: Hidden<String>
   private let hiddenPassword: Hidden<String>
@@ -14,6 +14,6 @@ public struct ProxyCredentials: Sendable, Hashable, CustomStringConvertible {
   var user: String { hiddenUser.value }
   var password: String { hiddenPassword.value }
 
-  /// That there are credentials, with everything masked.
+  /// `***`, which shows only that there are credentials.
   public var description: String { "***" }
 }

@@ -5,7 +5,7 @@ struct ProxyExceptions: Hashable, Sendable {
   private enum Entry: Hashable {
     /// A name; the names below it count, too.
     case domain(String)
-    /// An address, or all that begin with the same bits.
+    /// An address, or all addresses that begin with the same bits.
     case addresses([UInt8], bits: Int)
   }
 

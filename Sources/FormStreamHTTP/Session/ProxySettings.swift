@@ -8,9 +8,9 @@ import FormStreamPlatform
 /// configuration.proxy = .environment()
 /// ```
 ///
-/// A proxy of `http` or `https` gets requests to http URLs as they are, and passes them on; to https URLs it opens a tunnel
-/// (CONNECT) that it can't see into. A proxy of `socks5` or `socks4` connects to addresses, and one of `socks5h` or `socks4a`
-/// to names, which are then not looked up here. SOCKS4 has neither passwords nor addresses of IPv6.
+/// A proxy of `http` or `https` gets requests to http URLs as they are, and passes them on. For https URLs it opens a tunnel
+/// (CONNECT) that it can't see into. A proxy of `socks5` or `socks4` gets addresses to connect to. A proxy of `socks5h` or
+/// `socks4a` gets names, which are then not looked up on this machine. SOCKS4 has neither passwords nor addresses of IPv6.
 public struct ProxySettings: Sendable, Hashable {
   private enum Source: Hashable {
     case none
@@ -21,16 +21,16 @@ public struct ProxySettings: Sendable, Hashable {
   /// A variable of the environment.
   private struct Variable: Hashable {
     let name: String
-    /// Nil if its value is not a proxy.
+    /// Nil if the variable's value is not a proxy.
     let proxy: Proxy?
   }
 
   private let source: Source
   private var exceptions: ProxyExceptions
-  /// The user and the password for the proxy; if nil, those in its URL.
+  /// The user and the password for the proxy; if nil, the ones in the proxy's URL are used.
   public var credentials: ProxyCredentials?
-  /// A PEM file with the certificates of the authorities that are trusted for a proxy of `https`; if nil, those of the
-  /// system. The proxy's certificate is always verified.
+  /// A PEM file with the certificates of the authorities that are trusted for a proxy of `https`; if nil, the system's
+  /// authorities are trusted. The proxy's certificate is always verified.
   public var authorities: LocalPath?
 
   private init(_ source: Source, _ exceptions: String) {
@@ -44,9 +44,9 @@ public struct ProxySettings: Sendable, Hashable {
   /// All requests go through one proxy.
   ///
   /// - Parameters:
-  ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks4`, `socks4a`, `socks5` or `socks5h`;
-  ///     the port, as in curl, is 443 for `https`, otherwise 1080.
-  ///   - hosts: hosts that are reached without the proxy, separated by commas: names, which include those below them,
+  ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks4`, `socks4a`,
+  ///     `socks5` or `socks5h`; the port, as in curl, is 443 for `https`, otherwise 1080.
+  ///   - hosts: hosts that are reached without the proxy, separated by commas: names, which include the names below them,
   ///     addresses, and blocks such as `10.0.0.0/8`. `*` is every host.
   /// - Throws: `invalidSetting`.
   public static func proxy(
@@ -57,8 +57,8 @@ public struct ProxySettings: Sendable, Hashable {
   }
 
   /// The proxies that the environment names, as curl reads them: `http_proxy` (only in lower case, because web servers set
-  /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both `all_proxy` or `ALL_PROXY`; `no_proxy` or
-  /// `NO_PROXY` lists the exceptions. A variable that names no proxy is an error of the requests that need it.
+  /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both schemes `all_proxy` or `ALL_PROXY`;
+  /// `no_proxy` or `NO_PROXY` lists the exceptions. A variable that names no proxy is an error of the requests that need it.
   ///
   /// - Parameter variables: the variables; if nil, the environment of this process.
   public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {

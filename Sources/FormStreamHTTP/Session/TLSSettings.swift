@@ -3,9 +3,9 @@ import FormStreamPlatform
 
 /// The trusted authorities, the client certificate, and the versions of TLS.
 public struct TLSSettings: Sendable, Hashable {
-  /// A version of TLS. Older ones are not secure (RFC 8996), and never used.
+  /// A version of TLS. Older versions are not secure (RFC 8996), and never used.
   public struct Version: Sendable, Hashable, CustomStringConvertible {
-    /// As in `1.2`.
+    /// The number after the dot, as in `1.2`.
     let minor: Int
 
     /// TLS 1.2 (RFC 5246).
@@ -17,13 +17,13 @@ public struct TLSSettings: Sendable, Hashable {
     public var description: String { "1.\(minor)" }
   }
 
-  /// A PEM file with the certificates of the trusted authorities. If this and the directory are nil, those of the system
-  /// are trusted; otherwise they are not.
+  /// A PEM file with the certificates of the trusted authorities. The system's authorities are trusted only if this and
+  /// ``authoritiesDirectory`` are nil.
   public var authorities: LocalPath?
   /// A directory with the certificates of the trusted authorities, under the names that `openssl rehash` gives them.
   public var authoritiesDirectory: LocalPath?
-  /// A PEM file with the client's certificate. It is shown to the origin of a request's own URL, and to no other that a
-  /// redirect leads to.
+  /// A PEM file with the client's certificate. It is shown to the origin of a request's own URL, and not to another origin that
+  /// a redirect leads to.
   public var certificate: LocalPath?
   /// A PEM file with the key of the client's certificate; if nil, the key is in the certificate's file.
   public var key: LocalPath?
@@ -46,7 +46,7 @@ public struct TLSSettings: Sendable, Hashable {
   /// The system's authorities, and no client certificate.
   public init() {}
 
-  /// Whether the certificate is not shown, as it is for another origin.
+  /// Whether the certificate is not shown, because it is for another origin.
   private(set) var withholdsCertificate = false
 
   mutating func withholdCertificate() {
@@ -78,7 +78,7 @@ public struct TLSSettings: Sendable, Hashable {
       guard let path, let reason = unreadable(path) else { continue }
       throw .fileUnreadable(path, of: setting, content, reason)
     }
-    // To libcurl, it would be another key than the server's.
+    // libcurl would report a file without a key as a key that differs from the server's.
     if let pinFile, !hasPublicKey(pinFile) { throw .noPublicKey(in: pinFile) }
   }
 }

@@ -10,12 +10,12 @@ extension TransferSession {
     public var idleLimit: Duration = .seconds(15)
     /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
     ///
-    /// Further requests wait, with one engine in the order in which they were started, and ``TransferTask/state`` is
-    /// `waiting`. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and count
-    /// as one, from the first response on; those before it count one by one. A request that is paused while it is sent
-    /// counts, and so does an ``OpenResponse`` that is not read to its end: to hold several open and send others
-    /// meanwhile, allow more. Six is what browsers and `URLSession` use for HTTP/1.1: enough for most servers and paths,
-    /// and few enough that a large batch of requests is no attack.
+    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order in which
+    /// they were started. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
+    /// count as one, from the first response on; requests before that count one by one. A request that is paused while it is
+    /// sent counts, and so does an ``OpenResponse`` that is not read to its end: to hold several responses open and send other
+    /// requests meanwhile, allow more. Six is what browsers and `URLSession` use for HTTP/1.1: enough for most servers and
+    /// paths, and few enough that a large batch of requests is no attack.
     public var maximumConnectionsPerHost: Int? = 6
     /// How many idle connections each engine keeps.
     public var maximumIdleConnections = 64
@@ -25,13 +25,14 @@ extension TransferSession {
     public var version = Version.automatic
     /// The trusted authorities, the client certificate, and the versions of TLS.
     public var tls = TLSSettings()
-    /// Decides whether a server's certificates are trusted, in place of the platform's check; if nil, that check does.
+    /// Decides whether a server's certificates are trusted, in place of the platform's check; if nil, the platform's check
+    /// decides.
     ///
-    /// It is asked once about the same certificates of an origin, before anything is sent to it, also if the platform's
-    /// check has no objection, and its decision is remembered as long as the session lives. Meanwhile the connection is
-    /// closed, other requests go on, and the request that waits can be cancelled; its attempts don't count. A certificate that
-    /// it trusts must still have the public key of ``TLSSettings/pin``. It is not asked about proxies, nor if
-    /// ``TLSSettings/verifiesServer`` is false. It needs a libcurl with OpenSSL.
+    /// The closure is asked once about the same certificates of an origin, before anything is sent to the origin, even if the
+    /// platform's check has no objection. Its decision is remembered as long as the session lives. Until it has decided, the
+    /// connection is closed, other requests go on, and the request that waits can be cancelled; that request's attempts don't
+    /// count. A certificate that the closure trusts must still have the public key of ``TLSSettings/pin``. The closure is not
+    /// asked about proxies, nor if ``TLSSettings/verifiesServer`` is false. It needs a libcurl with OpenSSL.
     public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
     /// Which proxy requests go through. By default none, whatever the environment says.
     public var proxy = ProxySettings.none
@@ -40,22 +41,23 @@ extension TransferSession {
     /// The interface of this machine that connections begin at: the name of an interface, an address or a host name; with
     /// `if!` or `host!` before it, only one of these. The system chooses if nil.
     public var localInterface: String?
-    /// After how long without a byte the system asks the other side of a connection whether it is still there, again and
+    /// After this time without a byte, the system asks the other side of a connection whether it is still there, again and
     /// again (TCP keep-alive); never if nil. This also keeps routers from forgetting the connection.
     public var keepAliveTime: Duration? = .seconds(60)
     /// A Unix-domain socket that all requests are sent to, whatever host their URL names.
     public var unixSocket: LocalPath?
     /// Addresses of hosts. They take precedence over the resolver.
     public var addresses: [HostAddress] = []
-    /// Hosts and ports that are connected to in place of others; see ``HostReplacement``.
+    /// Hosts and ports that are connected to in place of the ones in URLs; see ``HostReplacement``.
     public var replacedHosts: [HostReplacement] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
     ///
-    /// Those that a server refused are not sent to it again.
+    /// Credentials that a server refused are not sent to it again.
     public var netrc: Netrc?
-    /// Whether the credentials of requests were given once for all of them, so that the same holds for them.
+    /// Whether the credentials of requests were given once for all requests. If a server refuses them, they are not sent to it
+    /// again.
     package var sharesCredentials = false
     /// Whether the session keeps cookies.
     public var cookies = CookiePolicy.none
@@ -88,13 +90,13 @@ extension TransferSession {
 
       /// HTTP/2 if the server offers it under TLS, otherwise HTTP/1.1.
       ///
-      /// A body of more than 64 KiB, or of unknown length, is sent over HTTP/1.1, and over HTTP/2 only if the server
-      /// refuses that: many servers take no more than 64 KiB in each round trip over HTTP/2.
+      /// A body of more than 64 KiB, or of unknown length, is sent over HTTP/1.1, and over HTTP/2 only if the server refuses
+      /// HTTP/1.1: many servers take no more than 64 KiB in each round trip over HTTP/2.
       public static let automatic = Version(kind: .automatic)
       /// Only HTTP/1.1.
       public static let http11 = Version(kind: .http11)
-      /// Only HTTP/2, also without TLS, where a server can't say that it doesn't speak it. Each request has a connection of
-      /// its own there.
+      /// Only HTTP/2, even without TLS, where a server can't say that it doesn't speak HTTP/2. Without TLS, each request has a
+      /// connection of its own.
       public static let http2 = Version(kind: .http2)
       /// Only HTTP/2 under TLS, and HTTP/1.1 without it.
       public static let http2OverTLS = Version(kind: .http2OverTLS)
@@ -130,7 +132,7 @@ extension TransferSession.Configuration {
       throw .authoritiesOfProxyUnreadable(path, reason)
     }
     guard unixSocket == nil || !proxy.isExplicit else { throw .proxyBesideSocket }
-    // libcurl ignores longer ones.
+    // libcurl ignores longer names.
     if let localInterface,
       !(1..<255).contains(localInterface.utf8.count) || localInterface.utf8.contains(0)
     {

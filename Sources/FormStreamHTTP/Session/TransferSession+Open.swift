@@ -7,9 +7,9 @@ extension TransferSession {
   /// for try await line in response.body.lines { print(line) }
   /// ```
   ///
-  /// It is the final response, whatever its status: redirects are followed before, and what the retry policy repeats is
-  /// repeated. After the head has arrived, nothing is sent again. A server can respond before it has the complete
-  /// request; sending then goes on, and ``OpenResponse/result`` says what became of it.
+  /// The response is the final one, whatever its status: redirects and retries come before it. After the head has arrived,
+  /// nothing is sent again. A server can respond before it has the complete request; sending then goes on, and
+  /// ``OpenResponse/result`` says what became of the request.
   ///
   /// - Parameters:
   ///   - request: the request. Its ``TransferOptions/responseTarget`` is not used.

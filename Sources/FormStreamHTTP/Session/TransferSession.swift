@@ -8,8 +8,8 @@ import FormStreamPlatform
 /// let response = try await session.send(TransferRequest(.post, url, body: .form(form)))
 /// ```
 ///
-/// One session is enough for a program. It may be used from any thread. When it and the tasks that it started are
-/// released, its idle connections are closed and its threads end; requests that are being sent keep it alive.
+/// One session is enough for a program. It may be used from any thread. When the session and the tasks that it started are
+/// released, its idle connections are closed and its threads end; requests that are being sent keep the session alive.
 public final class TransferSession: Sendable {
   /// The settings that the session was created with.
   public let configuration: Configuration
@@ -44,8 +44,9 @@ public final class TransferSession: Sendable {
     }
     var engines: [Engine] = []
     for index in 0..<configuration.engines {
-      // libcurl closes an idle connection if a request that needs a new one would exceed the limit. It would count the
-      // connections of all hosts to a proxy together, so that one that hangs would hold up requests to others.
+      // With this limit, libcurl closes an idle connection if a request that needs a new one would exceed the limit. With a
+      // proxy, libcurl would count the connections of all hosts together, so a host that hangs would hold up requests to
+      // others.
       engines.append(
         try Engine(
           maximumIdleConnections: configuration.maximumIdleConnections,
@@ -63,7 +64,7 @@ public final class TransferSession: Sendable {
     start(TransferRun(request, session: self, engine: nextEngine()))
   }
 
-  /// Starts a request whose response goes to those who read it.
+  /// Starts a request whose response goes to the tasks that read it.
   func start(
     _ request: TransferRequest, readBy response: ArrivingResponse
   ) -> TransferTask<TransferResult> {
@@ -82,12 +83,13 @@ public final class TransferSession: Sendable {
 
   /// Cancels all requests that have been started and have not ended.
   public func cancelAll() {
-    // A download was started before its requests, so it starts no others.
+    // A download was started before its requests, so it is cancelled first, and starts no others.
     for task in allTasks { task.cancel() }
   }
 
-  /// Waits until all requests that have been started have ended, also those that wait for a connection. From here on the
-  /// session starts no others: they fail with `sessionFinished`. If the waiting task is cancelled, the requests go on.
+  /// Waits until all requests that have been started have ended, including requests that wait for a connection. From this call
+  /// on, the session starts no other requests: they fail with `sessionFinished`. If the waiting task is cancelled, the requests
+  /// go on.
   public func finish() async {
     started.withLock { $0.areRefused = true }
     for task in allTasks { await task.end() }
@@ -96,8 +98,8 @@ public final class TransferSession: Sendable {
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
   /// request.
   ///
-  /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
+  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call after the other, for
+  ///   the last time before this function returns. While the closure runs, only the newest state waits for the next call; see
   ///   ``ProgressPace``.
   nonisolated(nonsending) public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -109,21 +111,21 @@ public final class TransferSession: Sendable {
   nonisolated(nonsending) func result<Work: TransferWork>(
     of run: Work, progress: ProgressHandler?
   ) async -> Work.Success {
-    // Of a task that was cancelled before, not even the first byte is sent.
+    // If the task was cancelled before, not even the first byte is sent.
     if Task.isCancelled { run.cancel() }
     guard let progress else { return await start(run).result }
-    // Requested before the start, so that no update is missed.
+    // The updates are requested before the start, so that none is missed.
     let updates = run.publisher.updates()
     return await start(run).result(passing: updates, to: progress)
   }
 
   /// Sends a request and returns the response that confirms it.
   ///
-  /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may
-  ///   have carried out the request, and its ``TransferError/response`` is that of a server that refused it. An error with
-  ///   the outcome `ok` says that the server accepted the request, but its response is not complete here: it could not be
-  ///   stored, or has more bytes than its target keeps (`responseTooLarge`). If the request was cancelled, by the waiting
-  ///   task or otherwise, `CancellationError`; to learn how far the request came, use ``result(of:progress:)``.
+  /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may have
+  ///   carried out the request, and its ``TransferError/response`` is the response of a server that refused it. An error with
+  ///   the outcome `ok` says that the server accepted the request, but that the response is not complete here: it could not be
+  ///   stored, or has more bytes than its target keeps (`responseTooLarge`). `CancellationError` if the request was cancelled,
+  ///   by the waiting task or otherwise; to learn how far the request came, use ``result(of:progress:)``.
   @discardableResult
   nonisolated(nonsending) public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -131,14 +133,14 @@ public final class TransferSession: Sendable {
     try await result(of: request, progress: progress).confirmingResponse()
   }
 
-  /// Starts a request of a download that has been started: also while the session finishes.
+  /// Starts a request of a download that has been started, even while the session finishes.
   func startRequest(ofDownload request: TransferRequest) -> TransferTask<TransferResult> {
     start(TransferRun(request, session: self, engine: nextEngine()), isWanted: true)
   }
 
   /// Starts a request or a download, unless ``finish()`` was called.
   ///
-  /// - Parameter isWanted: whether it is started in any case.
+  /// - Parameter isWanted: whether it is started even after ``finish()`` was called.
   func start<Work: TransferWork>(
     _ run: Work, isWanted: Bool = false
   ) -> TransferTask<Work.Success> {
@@ -146,7 +148,7 @@ public final class TransferSession: Sendable {
       guard isWanted || !started.areRefused else {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
       }
-      // It ends after this lock is released: the end is noted under it, too.
+      // The task can't end before this lock is released, because its end is noted under the same lock.
       let task = TransferTask(run) { [started = self.started] run in
         let result = await run.perform()
         started.withLock { $0.tasks[ObjectIdentifier(run)] = nil }
@@ -169,7 +171,7 @@ public final class TransferSession: Sendable {
 /// The requests and the downloads of a session that have not ended.
 private struct StartedTasks {
   var tasks: [ObjectIdentifier: any StartedTask] = [:]
-  /// Whether no others are started.
+  /// Whether no other tasks are started.
   var areRefused = false
 }
 

@@ -10,7 +10,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// What a request or a download is doing.
   public typealias State = TransferState
 
-  /// A number that no other task of the process has. It increases.
+  /// A number that no other task of the process has. Tasks that are started later have higher numbers.
   public let id: Int
   let run: any TransferWork<Success>
   private let work: Task<Success, Never>
@@ -40,15 +40,16 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
     return phase == .queued ? .waiting : .running
   }
 
-  /// The progress as a sequence: it begins with the current state, and ends with the task. It may be iterated any
-  /// number of times. It only watches: if the task that iterates is cancelled, the transfer goes on.
+  /// The progress as a sequence: it begins with the current state, and ends with the task. It may be iterated any number of
+  /// times. Iterating only watches: if the task that iterates is cancelled, the transfer goes on.
   ///
-  /// For a download, ``TransferProgress/received`` is the size of the file so far, with what an earlier download had left, and
-  /// ``TransferProgress/responseTotal`` the size that it will have. If the download starts again, it goes back to 0.
+  /// For a download, ``TransferProgress/received`` is the size of the file so far, including the bytes that an earlier download
+  /// had left, and ``TransferProgress/responseTotal`` is the size that the file will have. If the download starts again,
+  /// `received` goes back to 0.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
-  /// The result, after the transfer has ended. If the waiting task is cancelled, so is the transfer. That holds for every
-  /// call that waits for one transfer.
+  /// The result, after the transfer has ended. If the waiting task is cancelled, so is the transfer, even if other tasks wait
+  /// for it, too.
   nonisolated(nonsending) public var result: Success {
     get async { await value() }
   }
@@ -65,8 +66,8 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 
   /// Waits for the result, whether the transfer succeeds or fails. If the waiting task is cancelled, so is the transfer.
   ///
-  /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
+  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call after the other, for
+  ///   the last time before this function returns. While the closure runs, only the newest state waits for the next call; see
   ///   ``ProgressPace``.
   nonisolated(nonsending) public func result(
     progress: @escaping TransferSession.ProgressHandler
@@ -97,16 +98,16 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// Pauses the transfer: no byte of a body is sent or received until `resume`. A request that waits in the queue of
   /// its host lets later requests go first.
   ///
-  /// The connection is kept, and counts as one to its host; the server may close it meanwhile. A download then continues over
-  /// another, as after any break. To give the connection of a download up, use ``cancelKeepingData()``.
+  /// The connection is kept, and counts as one to its host. The server may close it meanwhile; a download then continues over
+  /// another connection, as after any break. To give the connection of a download up, use ``cancelKeepingData()``.
   public func pause() { run.pause() }
 
   /// Continues after a pause.
   public func resume() { run.resume() }
 
-  /// Cancels the transfer. The result of a request says how many bytes had been sent. What has arrived of a download stays in
-  /// the partial file, and ``DownloadResult/resumeData`` continues it; a download whose last byte has been written can't be
-  /// cancelled any more.
+  /// Cancels the transfer. The result of a request says how many bytes had been sent. The bytes of a download that have arrived
+  /// stay in the partial file, and ``DownloadResult/resumeData`` continues the download. A download whose last byte has been
+  /// written can't be cancelled any more.
   public func cancel() {
     work.cancel()
     run.cancel()
@@ -131,7 +132,7 @@ extension TransferTask where Success == DownloadResult {
     get async throws { try await result.confirmedFile() }
   }
 
-  /// Cancels the download, and returns what continues it; nil if it is complete, or can't be continued.
+  /// Cancels the download, and returns the data that continues it; nil if the download is complete, or can't be continued.
   nonisolated(nonsending) public func cancelKeepingData() async -> DownloadResumeData? {
     cancel()
     return await result.resumeData

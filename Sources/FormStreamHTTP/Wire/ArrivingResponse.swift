@@ -8,13 +8,13 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
 
   private struct State {
     var head: TransferResponse?
-    /// What the head means for the request; nil if that depends on the rest.
+    /// What the head means for the request; nil if that depends on the rest of the response.
     var outcomeOfHead: TransferResult.Outcome?
-    /// What arrived and was not read.
+    /// The bytes that have arrived and were not read.
     var bytes: [UInt8] = []
     /// The result of the request; nil before its end.
     var result: TransferResult?
-    /// Reports to the engine that there is room; nil if it does not receive.
+    /// Reports to the engine that there is room; nil if the engine does not receive.
     var notify: (@Sendable () -> Void)?
     /// Whether `write` returned `later`, and the engine waits for room.
     var isAwaited = false
@@ -22,7 +22,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     var readers: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// What tasks that read have taken out of the buffer.
+  /// The bytes that the reading tasks have taken out of the buffer, and their decoder.
   private struct Taken {
     /// Nil if the bytes are not coded.
     var decoder: ResponseDecoder?
@@ -67,12 +67,12 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
       if hasRoom { state.bytes.append(contentsOf: bytes) } else { state.isAwaited = true }
       return hasRoom
     }
-    // Those who read make room.
+    // The tasks that read make room.
     if !isTaken { flush() }
     return isTaken ? .taken : .later
   }
 
-  /// Called whenever libcurl has looked at the request, also if nothing has arrived.
+  /// Called whenever libcurl has looked at the request, even if nothing has arrived.
   func flush() {
     if !state.withLock(\.bytes.isEmpty) { change { _ in } }
   }
@@ -114,11 +114,11 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     return state.withLock(\.head)
   }
 
-  /// What the head means for the request; nil if that depends on the rest.
+  /// What the head means for the request; nil if that depends on the rest of the response.
   var outcomeOfHead: TransferResult.Outcome? { state.withLock(\.outcomeOfHead) }
 
-  /// Waits for bytes, and takes all that have arrived; of coded ones, as many as are decoded at once, which is not done on
-  /// the caller's actor.
+  /// Waits for bytes, and takes all bytes that have arrived. Of coded bytes, it takes as many as are decoded at once. They are
+  /// not decoded on the caller's actor.
   func next(isolation actor: isolated (any Actor)?) async -> Piece {
     while true {
       let isCoded = actor != nil && taken.withLock { $0.decoder != nil }
@@ -132,7 +132,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
 
   private func takePiece() -> Piece? { taken.withLock { nextPiece(&$0) } }
 
-  /// The same, on one of the threads that tasks share.
+  /// Takes the next piece on one of the threads that tasks share.
   @concurrent private func decodedPiece() async -> Piece? { takePiece() }
 
   private func nextPiece(_ taken: inout Taken) -> Piece? {

@@ -3,13 +3,13 @@ import FormStreamPlatform
 
 /// Reads a body without ever making the engine wait.
 ///
-/// What is in memory or in the system's cache is read at once, on the engine's thread and into libcurl's buffer.
-/// Everything else is read a little ahead on a worker thread: streams, files on other machines or in other programs
-/// (NFS, FUSE), and what has to come from a disk.
+/// Bytes that are in memory or in the system's cache are read at once, on the engine's thread and into libcurl's buffer.
+/// Everything else is read a little ahead on a worker thread: streams, files on other machines or in other programs (NFS,
+/// FUSE), and bytes that have to come from a disk.
 ///
-/// Reading starts when the engine first asks for bytes, so that a stream that can be read once is still complete if
-/// the server can't be reached. If this source is closed while a thread waits in a stream, the stream is interrupted. A
-/// file can't be, and a stream need not obey: then the thread is free again when the blocked call returns.
+/// Reading starts when the engine first asks for bytes, so that a stream that can be read once is still complete if the server
+/// can't be reached. If this source is closed while a thread waits in a stream, the stream is interrupted. A file can't be
+/// interrupted, and a stream need not obey: the thread is then free again when the blocked call returns.
 final class BodyUploadSource: UploadSource, @unchecked Sendable {
   private static let pieceSize = 128 * 1024
   private static let maximumPieces = 2
@@ -22,10 +22,11 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     var pieceCount = 0
     /// What follows the last piece: the end, or a failure.
     var end: UploadRead?
-    /// Whether a worker thread reads ahead. Only that thread uses the reader then, otherwise only the engine's.
+    /// Whether a worker thread reads ahead. Meanwhile only that thread uses the reader; otherwise only the engine's thread
+    /// does.
     var isReadingAhead = false
     var isClosed = false
-    /// Whether `read` returned `later`, and is notified of the next bytes.
+    /// Whether `read` returned `later`, so that the engine has to be notified of the next bytes.
     var isAwaited = false
   }
 
@@ -109,7 +110,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
       return !state.isReadingAhead
     }
     guard isReaderFree else {
-      // This runs code of the caller, such as the handlers of a task that is cancelled.
+      // Interrupting runs code of the caller, such as the handlers of a task that is cancelled.
       if !workers.run({ [self] in reader.interrupt() }) { reader.interrupt() }
       return
     }
@@ -140,7 +141,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     }
   }
 
-  /// Returns nil if there is nothing more to do: then the reader is the engine's again.
+  /// Returns nil if there is nothing more to do. From then on, the engine's thread uses the reader again.
   private func takeEmptyPiece() -> UnsafeMutableRawBufferPointer? {
     let (piece, isClosed) = state.withLock { state -> (UnsafeMutableRawBufferPointer?, Bool) in
       if !state.isClosed, state.end == nil {

@@ -4,10 +4,10 @@ import FormStreamPlatform
 
 /// One attempt on the wire: sends a request, receives its response, and reports the facts at the end.
 ///
-/// Everything except its creation happens on the engine's thread. It is one file because its state is private: the engine
-/// and libcurl change it by turns, and the result is drawn from all of it.
+/// Everything except its creation happens on the engine's thread. This is one file because its state is private: the engine and
+/// libcurl change it by turns, and the result is drawn from all of it.
 final class Exchange: @unchecked Sendable {
-  /// How long the result of a cancelled exchange waits for a target that still works: usually, that removes its
+  /// How long the result of a cancelled exchange waits for a target that still works: usually, the target removes its
   /// unfinished file in this time.
   private static let gracePeriod = Duration.milliseconds(20)
 
@@ -27,13 +27,13 @@ final class Exchange: @unchecked Sendable {
   private var abortReason: TransferError?
   /// Whether the result is wanted now, whatever the response's target does.
   private var isCutOff = false
-  /// Until when a target that still works is waited for after that.
+  /// Until when the result waits for a target that still works, if the result is wanted now.
   private var gracePeriodEnd: ContinuousClock.Instant?
   /// Why there is no complete response, after libcurl is done.
   private var ending: (error: TransferError?, isTransient: Bool)?
-  /// What had moved when it was counted last.
+  /// The movements at the last count.
   private var moved: Moved?
-  /// Whether somebody watched the progress at the last look.
+  /// Whether somebody watched the progress at the last check.
   private var isWatched = false
   /// The counts that were reported last.
   private var reported: TransferProgress.Counts?
@@ -45,11 +45,12 @@ final class Exchange: @unchecked Sendable {
   private var unacknowledgedAtClose: Int64 = 0
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
-  /// Whether a connection of HTTP/2 was closed that the server had not ended, so that what the server sent was not valid.
+  /// Whether a connection of HTTP/2 was closed although the server had not ended it, because what the server sent was not
+  /// valid.
   private var isClosedByUs = false
   /// Whether the server refused the TLS handshake for want of a common protocol.
   private var hasNoCommonProtocol = false
-  /// The host whose address is not known; nil if that was not the failure.
+  /// The host whose address is not known; nil if the failure was another one.
   private var unresolvedHost: String?
   /// Called once at the end; set by the engine.
   var completion: ((ExchangeResult) -> Void)?
@@ -71,10 +72,11 @@ final class Exchange: @unchecked Sendable {
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
-  /// Whether it has one connection more than the maximum.
+  /// Whether the exchange has one connection more than the maximum.
   var needsExtraConnection: Bool { request.needsExtraConnection }
 
-  /// A response can't show it: some servers write HTTP/2 into the status lines of HTTP/1.1.
+  /// Whether the request is sent over HTTP/2. A response can't show it: some servers write HTTP/2 into the status lines of
+  /// HTTP/1.1.
   private var isHTTP2: Bool { connection.sentHTTP2 }
 
   // MARK: Called by the engine
@@ -180,7 +182,8 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Ends the exchange if a time limit is exceeded, or if its response says all that it can; returns whether it did.
+  /// Returns whether the exchange has to end, because a time limit is exceeded, or because nothing useful can follow its
+  /// response.
   func endIfOverdue() -> Bool {
     isWatched = publisher.isWatched
     if hasResponseBeforeSource { return true }
@@ -211,7 +214,7 @@ final class Exchange: @unchecked Sendable {
   /// The time that is left of the attempt; nil if it has no limit.
   var timeLeft: Duration? { request.options.timeLimits.attempt.map(clock.timeLeft) }
 
-  /// Whether the response is complete, and the source of the request's body still waits, for what may never come. libcurl
+  /// Whether the response is complete, but the source of the request's body still waits for bytes that may never come. libcurl
   /// waits for the source, too, although it sends no more of a body that was refused.
   private var hasResponseBeforeSource: Bool {
     guard let atResponse, !atResponse.isComplete, upload.isWaitingForSource, collector.isComplete,
@@ -220,8 +223,8 @@ final class Exchange: @unchecked Sendable {
     return !(200...299).contains(status) || connection.socket.map(hasEnded) == true
   }
 
-  /// Whether nothing moves any more after a response that came before the complete request. No success can be
-  /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.
+  /// Whether nothing moves any more after a response that came before the complete request. Such a response can't confirm a
+  /// success, and with HTTP/2 libcurl doesn't notice the response's end while the body is not complete.
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
       !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
@@ -244,13 +247,13 @@ final class Exchange: @unchecked Sendable {
   /// Whether `lookAtFirstBytes` is to be called.
   var awaitsFirstBytes: Bool { request.hasPriorKnowledge && collector.lastStatus == nil }
 
-  /// Whether libcurl read what is not HTTP/2 before `lookAtFirstBytes` could see it: it then finds the response empty. A
-  /// server that had the complete request may have acted on it nevertheless.
+  /// Whether libcurl read bytes that are not HTTP/2 before `lookAtFirstBytes` could see them: libcurl then finds the response
+  /// empty. False if the server had the complete request, because it may have acted on it nevertheless.
   private func isNotHTTP2(_ failure: CurlFailure?) -> Bool {
     failure?.kind == .noResponse && awaitsFirstBytes && stage != .sent
   }
 
-  /// Called before a socket is closed. If it is this exchange's, and no response was read, the unread bytes may hold
+  /// Called before a socket is closed. If the socket is this exchange's, and no response was read, its unread bytes may hold
   /// one.
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
@@ -275,7 +278,7 @@ final class Exchange: @unchecked Sendable {
     connection.notes.noteGoAway(lastStream: last)
   }
 
-  /// Called after libcurl is done with the exchange, and again if it is cut off after that.
+  /// Called after libcurl is done with the exchange, and again if the exchange is cut off after that.
   func finish(_ failure: CurlFailure?) {
     if ending == nil {
       upload.close()
@@ -293,8 +296,8 @@ final class Exchange: @unchecked Sendable {
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
       unresolvedHost = failure.flatMap(unresolvedHost)
-      // If libcurl rejected what it read, the rest is not the beginning of a response. A request that only reads is of no use
-      // without the complete body, and can be sent again.
+      // If libcurl rejected the bytes that it read, the rest is not the beginning of a response. For a request that only reads,
+      // the response is of no use without the complete body, and the request can be sent again.
       if let failure, ![.malformed, .outOfMemory].contains(failure.kind), abortReason == nil,
         request.announcesBody || !request.method.isSafe
       {
@@ -308,10 +311,11 @@ final class Exchange: @unchecked Sendable {
     collector.finish(isAborted: isCutOff)
   }
 
-  /// Whether the result waits for a target although it is wanted now.
+  /// Whether the result waits for a target although the result is wanted now.
   var isInGracePeriod: Bool { ending != nil && isCutOff }
 
-  /// Reports the result after the response was delivered, or can't be waited for; returns whether it did.
+  /// Reports the result after the response was delivered, or if that can't be waited for; returns whether the result was
+  /// reported.
   func reportIfDelivered() -> Bool {
     guard let ending else { return false }
     guard collector.isStored || gracePeriodEnd.map({ .now >= $0 }) == true else { return false }
@@ -342,18 +346,18 @@ extension Exchange: CurlDelegate {
       return false
     }
     connection.begin(request, over: socket)
-    // If a new connection breaks at once, libcurl closes it at once then, and reads the alert that says why.
+    // If a new connection breaks at once, this makes libcurl close it at once, and read the alert that says why.
     if request.isEncrypted, !connection.isReused { easy.closesConnection = true }
     noteVerification(socket)
     if let socket {
       easy.sockets?.noteInUse(socket, by: ObjectIdentifier(easy))
-      // libcurl doesn't show that an HTTP/2 server took no notice of a body (RFC 9113 §8.1) that was on its way when the
-      // server responded. No server can respond to a head that it doesn't have yet.
+      // If an HTTP/2 server responds while a body is on its way, and takes no notice of the body (RFC 9113 §8.1), libcurl
+      // doesn't show it. So the head leaves together with the body: no server can respond to a head that it doesn't have yet.
       if request.mayBeHTTP2, request.announcesBody { easy.sockets?.holdBack(socket) }
     }
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
-    // Other bodies were checked before the exchange.
+    // Empty bodies that have to be waited for were checked before the exchange.
     guard let body = request.body, body.contentLength == 0, !body.mustBeWaitedFor,
       let error = upload.failureOfEmptySource()
     else { return true }
@@ -372,9 +376,9 @@ extension Exchange: CurlDelegate {
       && socket.map { easy.sockets?.isUnverified($0) } != true
   }
 
-  /// If a reused connection ends without a response, libcurl sends the request again by itself. That is refused unless
-  /// the method is safe and there is no body, because the server may have received the request. It is also refused
-  /// after a 417: libcurl would send the head with the `Expect` again, and the body at once after it.
+  /// If a reused connection ends without a response, libcurl sends the request again by itself. The repetition is refused
+  /// unless the method is safe and there is no body, because the server may have received the request. It is also refused after
+  /// a 417: libcurl would send the head with the `Expect` again, and the body at once after it.
   private var maySendAgain: Bool {
     request.mayBeSentAgainByLibcurl && collector.lastStatus == nil
       && !connection.notes.isRefused && !connection.notes.requiresHTTP11
@@ -400,7 +404,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard abortReason == nil else { return .abort }
-    // libcurl sends the body, too, if the server says nothing for some time.
+    // libcurl would send the body, too, if the server says nothing for some time.
     if request.requiresContinue, !collector.hasContinued {
       abort(with: .notAskedForBody(request.url, length: request.bodyLength))
       return .abort
@@ -440,9 +444,9 @@ extension Exchange: CurlDelegate {
     return true
   }
 
-  /// How many bytes the server's system didn't have when it sent the response whose head is being read: a segment
-  /// acknowledges all that arrived before it (RFC 9293 §3.4), and the system handles that before the segment's data. 0 if it
-  /// isn't known. HTTP/2 has other frames in the queue.
+  /// How many bytes the server's system didn't have when it sent the response whose head is being read. A segment acknowledges
+  /// all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgement before the segment's data. 0
+  /// if the number isn't known: with HTTP/2, other frames are in the queue, too.
   private func unacknowledged(in socket: CInt) -> Int64 {
     guard request.announcesBody, !isHTTP2,
       // The queue of a Unix-domain socket means something else.
@@ -451,7 +455,7 @@ extension Exchange: CurlDelegate {
     return unacknowledgedBytes(of: socket) ?? 0
   }
 
-  /// Notes that the server responded without the last `count` bytes of what was handed over. Framing is among them.
+  /// Notes that the server responded without the last `count` bytes that were handed over. These bytes include framing.
   private func noteUnacknowledged(_ count: Int64) {
     guard count > 0 else { return }
     atResponse = (false, max(upload.handedOver - count, 0))
@@ -476,7 +480,7 @@ extension Exchange: CurlDelegate {
   func progressed(uploaded: Int64) -> Bool {
     if isPaused, !easy.isPauseInEffect { easy.setPaused(true) }
     if isWatched || Moved(uploaded, self) != moved { count(uploaded: uploaded) }
-    // libcurl calls this after it has read what there was.
+    // libcurl calls this after it has read all bytes that were there.
     collector.flush()
     return abortReason == nil
   }
@@ -509,7 +513,7 @@ extension Exchange: CurlDelegate {
     if type == 23, isInner || connection.notes.hasOpenRecordTypes { noteSettled() }
   }
 
-  /// Notes that the server has sent something, after its SETTINGS, if it speaks HTTP/2.
+  /// If the server speaks HTTP/2, notes that it has sent something after its SETTINGS.
   private func noteSettled() {
     if request.mayBeHTTP2, let socket = connection.socket { easy.sockets?.noteSettled(socket) }
   }
@@ -524,7 +528,7 @@ extension Exchange: CurlDelegate {
 
   // MARK: Progress
 
-  /// What changes if something moves. libcurl reports the progress of each transfer whenever one of them moves.
+  /// The counts that change if something moves. libcurl reports the progress of each transfer whenever one of them moves.
   private struct Moved: Equatable {
     let uploaded, read, received: Int64
     let requestCount: Int
@@ -652,11 +656,12 @@ extension Exchange {
     if let refused = easy.certificateCheck?.refused, connection.requestCount == 0 {
       return (.certificateRefusedByProgram(refused, request.url), false)
     }
-    // libcurl's code for a first header that continues none.
+    // This is libcurl's code for a first header line that looks like the continuation of another header.
     if failure.kind == .badArgument, collector.isInHead {
       return explanation.foldedFirstHeader(failure)
     }
-    // nghttp2 ends a connection with GOAWAY then, and libcurl says that there was no response.
+    // If what the server sends is not valid, nghttp2 ends the connection with GOAWAY, and libcurl says that there was no
+    // response.
     if failure.kind == .noResponse, isClosedByUs { return explanation.malformedHTTP2(failure) }
     return explanation.error(for: failure)
   }
@@ -664,7 +669,7 @@ extension Exchange {
   /// The host whose address is not known, if that is why an exchange failed.
   private func unresolvedHost(_ failure: CurlFailure) -> String? {
     switch failure.kind {
-    // SOCKS4 knows addresses of IPv4 alone, so waiting for an address of IPv6 is of no use.
+    // SOCKS4 knows only addresses of IPv4, so waiting for an address of IPv6 is of no use.
     case .hostNotFound where failure.isOfProxy && explanation.url.origin.host.contains(":"): nil
     case .hostNotFound, .proxyNotFound: explanation.lookedUpHost(failure)
     default: nil
@@ -675,8 +680,8 @@ extension Exchange {
     connection.refusesClientCertificate(request, hasResponse: collector.lastStatus != nil)
   }
 
-  /// How the same request is sent again without costing an attempt, as the server has not looked at it. Only once: the
-  /// connection is then a new one, and the version another one.
+  /// How the same request is sent again without costing an attempt, because the server has not looked at it. This can't go on
+  /// for ever: the next connection is a new one, and the next version another one.
   private var repetition: ImmediateRepeat? {
     guard abortReason == nil, !hasBegunBody || request.body?.isReplayable == true else {
       return nil
@@ -697,14 +702,15 @@ extension Exchange {
     return request.configuration.version == .automatic ? .allowed : .forbidden
   }
 
-  /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client
-  /// offers refuses the handshake. Some complete it without a protocol, and end the connection after that. So may a server
-  /// that speaks HTTP/1.1 and doesn't know ALPN: once a part of the body was sent, it is an attempt.
+  /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client offers
+  /// refuses the handshake. Some servers complete it without a protocol, and end the connection after that. A server that
+  /// speaks HTTP/1.1 and doesn't know ALPN may do the same, so the request counts as an attempt once a part of the body was
+  /// sent.
   private var lacksHTTP11: Bool {
     hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage == .notSent
   }
 
-  /// Whether the server has not looked at the request. What it says after the head of a response can't mean that.
+  /// Whether the server has not looked at the request. After the head of a response, no message of the server can mean that.
   private var isRefused: Bool { connection.notes.isRefused && collector.status == nil }
 
   /// How much of the request the server may have.
@@ -714,8 +720,8 @@ extension Exchange {
     else { return .notSent }
     if connection.notes.hasEndedEarly { return .sent }
     guard isHTTP2, let total = upload.total, upload.read == total else { return upload.stage }
-    // libcurl gives HTTP/2 no more than the server's windows allow, but doesn't count what it gave if it could not write
-    // the rest of a frame. What was not written to the socket has certainly not left.
+    // libcurl passes no more bytes to HTTP/2 than the server's windows allow, but doesn't count them if it could not write the
+    // rest of a frame. Bytes that were not written to the socket have certainly not left.
     return connection.mayHaveSent(total) ? .sent : .partlySent
   }
 

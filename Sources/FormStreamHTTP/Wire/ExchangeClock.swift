@@ -3,7 +3,7 @@ struct ExchangeClock {
   private let start: ContinuousClock.Instant
   /// When the exchange itself began.
   private let begin = ContinuousClock.now
-  /// The time from there to the first byte of a response; nil before.
+  /// The time from `begin` to the first byte of a response; nil before.
   private(set) var timeToFirstByte: Duration?
   private var lastMovement = ContinuousClock.now
   /// When the last byte of the body was handed over; nil before.
@@ -41,21 +41,21 @@ struct ExchangeClock {
     bodyEnd = bodyEnd ?? .now
   }
 
-  /// Starts to wait for a response again: another request without a body is sent.
+  /// Starts to wait for a response again, because another request without a body is sent.
   mutating func restartWaitForResponse() {
     bodyEnd = .now
   }
 
   /// What an exchange is doing; this decides which time limits apply.
   enum Activity {
-    /// It waits for a connection, which libcurl limits, or for its source, or it is paused.
+    /// The exchange waits for a connection, which libcurl limits, or for its source, or it is paused.
     case waitingForOthers
-    /// It sends, or waits for a response.
+    /// The exchange sends, or waits for a response.
     case beforeResponse
     case receiving
   }
 
-  /// The time that is left of an attempt with that limit; negative if it is exceeded.
+  /// The time that is left of an attempt with this limit; negative if the limit is exceeded.
   func timeLeft(of limit: Duration) -> Duration { limit - start.duration(to: .now) }
 
   /// Returns an error if the limit of the attempt is exceeded.

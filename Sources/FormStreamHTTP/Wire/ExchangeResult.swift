@@ -3,7 +3,7 @@ import FormStreamDigest
 
 /// What is known at the end of an exchange.
 struct ExchangeResult: Sendable {
-  /// What decides the next step.
+  /// The facts that decide the next step.
   var facts: AttemptFacts
   /// The response; nil if its head didn't arrive completely.
   var response: TransferResponse?
@@ -21,11 +21,11 @@ struct ExchangeResult: Sendable {
   var isServerVerified: Bool?
   /// How the attempt went on the network.
   var metrics: TransferMetrics
-  /// How often the request was sent: libcurl itself repeats a safe one if a kept connection ends.
+  /// How often the request was sent: libcurl itself repeats a safe request if a kept connection ends.
   var requestCount: Int
-  /// What the program has to decide before the request can be sent; nil if nothing.
+  /// The certificates that the program has to decide on before the request can be sent; nil if there are none.
   var trustQuestion: ServerTrust?
-  /// The host whose address is not known; nil if that was not the failure.
+  /// The host whose address is not known; nil if the failure was another one.
   var unresolvedHost: String?
   /// Whether the server responded 100 to `Expect: 100-continue`.
   var hasContinued: Bool

@@ -12,7 +12,7 @@ final class GzipSource: ByteSource {
   private let reader: BodyReader
   private var deflater: Deflater
   private let piece: UnsafeMutableRawBufferPointer
-  /// What of the piece is not compressed yet.
+  /// The part of the piece that is not compressed yet.
   private var rest = 0..<0
   private var hasReadEnd = false
   private var isComplete = false

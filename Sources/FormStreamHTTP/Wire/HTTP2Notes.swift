@@ -1,6 +1,6 @@
-/// What libcurl says about HTTP/2 nowhere but in its verbose output.
+/// Facts about HTTP/2 that libcurl reports only in its verbose output.
 ///
-/// Other versions of libcurl may use other words. Then less is known, and less is claimed.
+/// Other versions of libcurl may use other words. Then fewer facts are known, and less is claimed.
 struct HTTP2Notes {
   /// The protocol that the server chose with ALPN, empty if it chose none; nil if that isn't known.
   private(set) var chosenProtocol: String?
@@ -25,9 +25,9 @@ struct HTTP2Notes {
     self = HTTP2Notes(chosenProtocol: chosenProtocol, hasOpenRecordTypes: hasOpenRecordTypes)
   }
 
-  /// Notes a line. Returns the last stream that the server handles, if the line says so of the request's connection.
+  /// Notes a line. Returns the last stream that the server handles, if the line names it for the request's connection.
   mutating func note(_ bytes: UnsafeRawBufferPointer) -> Int? {
-    // Most lines have other beginnings.
+    // Most lines begin with other letters, and are skipped.
     guard let first = bytes.first, "ACDRSUrs".utf8.contains(first) else { return nil }
     let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
     switch words.first {
@@ -41,10 +41,10 @@ struct HTTP2Notes {
       stream = words.count > 3 ? Int(words[3]) : nil
     // RFC 9113 §8.7: the server has not processed such a stream.
     case "REFUSED_STREAM": isRefused = true
-    // libcurl 7.88 misspells it.
+    // libcurl 7.88 misspells "received".
     case "received" where words.dropFirst().first == "GOAWAY",
       "recveived" where words.dropFirst().first == "GOAWAY":
-      // Without a stream, libcurl looks at connections that other requests have used.
+      // Before the request has a stream, libcurl looks at connections that other requests have used.
       guard stream != nil, !hasLeft,
         let last = words.last?.split(separator: "=").last.flatMap({ Int($0) })
       else { return nil }

@@ -2,14 +2,14 @@ import FormStreamMultipart
 
 /// Collects a response as it arrives: heads line by line, bodies piece by piece.
 ///
-/// It is used on the engine's thread only. It is one file because its state is private: each line of a head
-/// and each piece of a body changes it.
+/// It is used only on the engine's thread. This is one file because its state is private: each line of a head and each piece of
+/// a body changes it.
 final class ResponseCollector {
   /// The limit for all heads of one response: informational ones, the final one and trailers.
   private static let maximumHeadSize = 256 * 1024
-  /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses". This limits how many.
+  /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses". This is the highest number of them.
   private static let maximumInformational = 100
-  /// How many bytes over the caller's limit are read to keep the connection; beyond that it is closed.
+  /// How many bytes over the caller's limit are read to keep the connection; beyond that, the connection is closed.
   private static let maximumDropped: Int64 = 16 * 1024 * 1024
   /// How many bytes are kept of a body that goes to a target, in case the target can't be opened: enough to read the
   /// server's explanation of a failure.
@@ -21,7 +21,7 @@ final class ResponseCollector {
   private(set) var headers = HTTPHeaders()
   private(set) var body: [UInt8] = []
   private(set) var isTruncated = false
-  /// The length that the final response announces for its body; nil if there is none.
+  /// The length that the final response announces for its body; nil if it announces none.
   private(set) var announcedLength: Int64?
   /// How many bytes of the final response's body have arrived.
   private(set) var received: Int64 = 0
@@ -35,17 +35,17 @@ final class ResponseCollector {
   private(set) var hasDroppedTooMuch = false
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
-  /// Makes what passes the body to a target that is not memory; set by the exchange.
+  /// Makes the delivery that passes the body to a target that is not memory; set by the exchange.
   var makeWriter: ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
-  /// Asks for the target of the last response, given its head; nil if that is not asked.
+  /// Asks for the target of the last response, given its head; nil if the program is not asked.
   var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
   /// Whether a response with this status stays in memory if it has this target; set by the exchange.
   var keepsInMemory: ((ResponseTarget, _ status: Int) -> Bool)?
   /// The target that was chosen for the response; nil if none was.
   private(set) var chosenTarget: ResponseTarget?
-  /// The choice of the target that is waited for.
+  /// The choice of the target, while it is waited for.
   private var choice: TargetChoice?
-  /// What can't be received later, and waits for the choice.
+  /// The bytes that can't be received later, and that wait for the choice.
   private var salvagedBody: [UInt8] = []
   /// Whether the response ended before its target was chosen.
   private var endedBeforeChoice = false
@@ -63,7 +63,7 @@ final class ResponseCollector {
   private var sizeLimit: Int64?
   /// Decodes the bytes that are kept in `body`; nil if the response is not coded.
   private var keptDecoder: ResponseDecoder?
-  /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
+  /// The delivery that passes the body to the caller's target; nil if the target is memory, or can't be opened.
   private var writer: (any ResponseDelivery)?
   /// Whether a head has begun and isn't complete.
   private(set) var isInHead = false
@@ -71,16 +71,16 @@ final class ResponseCollector {
   private var informationalCount = 0
   /// Whether the request was sent with HTTP/2.
   var isOverHTTP2 = false
-  /// Whether libcurl reads the lengths of the present head in another way.
+  /// Whether libcurl reads the lengths of the present head in another way than this collector.
   private var hasHiddenLength = false
   private var statusLine = ""
   /// The lines of the head so far, if the caller receives heads.
   private var receivedLines: [UInt8] = []
 
   /// - Parameters:
-  ///   - isToHEAD: whether the response has a head only.
-  ///   - isOfResource: whether its body is a resource, which must be complete.
-  ///   - isFinal: returns whether the caller gets the response with this head; only a part of others is kept.
+  ///   - isToHEAD: whether the response has only a head.
+  ///   - isOfResource: whether the response's body is a resource, which must be complete.
+  ///   - isFinal: returns whether the caller gets the response with this head; of other responses, only a part is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: TransferOptions, isToHEAD: Bool, isOfResource: Bool,
@@ -96,7 +96,7 @@ final class ResponseCollector {
     self.traceHead = traceHead
   }
 
-  /// What has arrived; nil before the head of a final response is complete.
+  /// The response as far as it has arrived; nil before the head of a final response is complete.
   var response: TransferResponse? {
     guard let status, !isInHead else { return nil }
     return TransferResponse(
@@ -105,7 +105,7 @@ final class ResponseCollector {
       isTruncated: isTruncated)
   }
 
-  /// Whether the response ends where its announced length says; false if it is not known where it ends.
+  /// Whether all bytes that the response announces have arrived; false if it is not known where the response ends.
   var isComplete: Bool {
     guard let status, !isInHead else { return false }
     if status == 204 || status == 304 { return true }
@@ -150,7 +150,7 @@ final class ResponseCollector {
   /// - Parameter isAborted: whether the target is not waited for any more.
   func finish(isAborted: Bool) {
     if isAborted {
-      // What was to be received is missing.
+      // The bytes that were still to be received are missing.
       if choice != nil { isTruncated = true }
       choice?.cancel()
       choice = nil
@@ -207,7 +207,7 @@ final class ResponseCollector {
     failure =
       failure ?? (failed.error as? ResponseDecoder.Failure)?.error ?? notStored(failed.error)
     isTruncated = true
-    // If the target could not be opened, the response keeps what explains its status.
+    // If the target could not be opened, the response keeps the bytes that explain its status.
     if failed.wasOpen { body = [] }
     return failed.wasOpen
   }
@@ -258,7 +258,7 @@ final class ResponseCollector {
     // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
     // "consume each whitespace-preceded line without further processing".
     if line.first?.isBlank == true {
-      // libcurl doesn't see such a length.
+      // libcurl doesn't see a length on a continuation line.
       if headers.fields.last?.name.isLengthName == true { hasHiddenLength = true }
       return headers.continueLastLine(line)
     }
@@ -285,7 +285,7 @@ final class ResponseCollector {
     options.receiveHead?(receivedLines)
     receivedLines = []
     // RFC 9110 §15: "A client that receives a response with an invalid status code SHOULD process the response as if it had a
-    // 5xx (Server Error) status code." These have three digits; some sites refuse robots with 999.
+    // 5xx (Server Error) status code." Status codes have three digits; some sites refuse robots with 999.
     guard let lastStatus, (100...999).contains(lastStatus) else {
       return fail(.noValidStatus(url, shownHead()))
     }
@@ -304,8 +304,8 @@ final class ResponseCollector {
       }
     }
     status = lastStatus
-    // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends it with another
-    // one has sent a part, and says that it is everything.
+    // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends this header with
+    // another status has sent a part, and says that it is everything.
     guard
       !isOfResource || lastStatus == 206 || !options.accepts(lastStatus) || !headers.hasRangeOfBytes
     else {
@@ -367,10 +367,10 @@ final class ResponseCollector {
       }
   }
 
-  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. None is asked for, and
-  /// libcurl would decode some of them without a look at their ends.
+  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. This client asks for no other
+  /// coding, and libcurl would decode some of them without checking their ends.
   ///
-  /// "identity", which is none (RFC 2616 §3.6), is still sent: it is followed by the end of the connection.
+  /// Some servers still send "identity", which is no coding (RFC 2616 §3.6). The body then ends with the connection.
   private var hasKnownTransferCoding: Bool {
     transferCoding.map { ["chunked", "identity"].contains($0) } ?? true
   }
@@ -448,14 +448,14 @@ final class ResponseCollector {
 }
 
 extension String {
-  /// Whether it is the name of a header that says where a body ends.
+  /// Whether the text is the name of a header that says where a body ends.
   fileprivate var isLengthName: Bool {
     isSameHeaderName(as: "Content-Length") || isSameHeaderName(as: "Transfer-Encoding")
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether it may be in the name of a length.
+  /// Whether the character may be in the name of a header that says where a body ends.
   fileprivate var isNameCharacter: Bool {
     ("a"..."z").contains(self) || ("A"..."Z").contains(self) || self == "-"
   }

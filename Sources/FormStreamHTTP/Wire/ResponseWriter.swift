@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// What passes a response's body on, and never makes the engine wait.
+/// Passes a response's body on, and never makes the engine wait.
 protocol ResponseDelivery: AnyObject {
   /// Accepts the next bytes, all or none. They are passed on after `flush`.
   func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance
@@ -24,7 +24,7 @@ enum ResponseAcceptance {
   case failed
 }
 
-/// Passes a response's body to the caller's file or closure on a worker thread, which may take any time there.
+/// Passes a response's body on a worker thread to the caller's file or closure, which may take any time there.
 ///
 /// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
 /// engine stops receiving until there is room.
@@ -32,8 +32,8 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is
   /// woken once, which takes as long as receiving some ten kilobytes.
   static let pieceSize = 512 * 1024
-  /// The same for a download. Three pieces, two here and one in libcurl, are lost if the process is killed, and
-  /// are received again later: less than a megabyte.
+  /// Like `pieceSize`, for a download. If the process is killed, three pieces are lost, two here and one in libcurl, and are
+  /// received again later: less than a megabyte.
   static let downloadPieceSize = 256 * 1024
 
   private struct State {
@@ -49,14 +49,14 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     var failure: (any Error)?
     /// Whether the target is complete or discarded.
     var isFinished = false
-    /// Whether `write` returned `later`, and is notified of room.
+    /// Whether `write` returned `later`, so that the engine has to be notified of room.
     var isAwaited = false
   }
 
   private let target: ResponseTarget
   private let head: TransferResponse
-  /// The size of one buffer: the engine goes on receiving while the thread wakes up. It must also hold what is salvaged
-  /// from a broken connection.
+  /// The size of one buffer: the engine goes on receiving while the thread wakes up. The buffer must also hold the bytes that
+  /// are salvaged from a broken connection.
   private let capacity: Int
   /// Decodes the body; nil if it is not coded. Only the worker thread uses it.
   private let decoder: ResponseDecoder?
@@ -124,7 +124,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   }
 
   private func finishWriting(_ state: inout State) {
-    // A closure that has received everything needs no thread for its end, unless it may lack the end of what was coded.
+    // A closure that has received everything needs no thread for its end, unless the end of the coded bytes may be missing.
     let isChecked = decoder != nil && state.endsComplete == true && !state.isAbandoned
     if !target.isFile, !isChecked, !state.isWriting, state.filling.isEmpty {
       state.isFinished = true
@@ -185,7 +185,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     guard let decoder else { return try sink?.write(bytes) ?? () }
     var rest = bytes
     while let piece = try decoder.next(&rest) {
-      // A small piece of what arrived may be a large one here, so that it takes its time.
+      // A small piece that arrived may be a large one after decoding, so that decoding takes its time.
       if state.withLock(\.isAbandoned) { return }
       try sink?.write(piece)
     }

@@ -27,7 +27,7 @@ enum SalvagedResponse {
   /// Feeds the part of the body that is there. It may be incomplete: people read it, programs don't rely on it.
   private static func feedBody(_ rest: UnsafeRawBufferPointer, to collector: ResponseCollector) {
     let length = collector.headers["Content-Length"].flatMap { Int($0) }
-    // The status is what matters; a body in chunks is not decoded for it.
+    // Only the status matters, so a body in chunks is not decoded.
     guard !collector.headers.contains("Transfer-Encoding") else { return collector.truncate() }
     let expected = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
     // All of it fits into the collector's buffer, which is empty.

@@ -28,7 +28,7 @@ struct SentBody: ~Copyable {
     self.total = total
   }
 
-  /// Hashes the bytes that are read from now on. If a digest was announced, the end of a body with another is never
+  /// Hashes the bytes that are read from now on. If a digest was announced, the end of a body with another digest is never
   /// returned.
   mutating func computeDigest(announced: SHA256Digest? = nil) throws(DigestError) {
     digest = try SHA256()
@@ -86,8 +86,8 @@ struct SentBody: ~Copyable {
     return read + Int64(bytes.count) == total ? failureOfDigest() : nil
   }
 
-  /// Compares the body with what was announced, before its end is handed over: it was read once more to send it, and may
-  /// have other bytes now.
+  /// Compares the body with the announced digest, before the body's end is handed over. The body was read once for the digest
+  /// and once more to send it, and may have other bytes now.
   private mutating func failureOfDigest() -> TransferError? {
     guard let announcedDigest else { return nil }
     do {
@@ -103,8 +103,8 @@ struct SentBody: ~Copyable {
     return isWaitingForSource
   }
 
-  /// Reads from a source with an announced length of 0. libcurl doesn't read it, so only this notices that it has
-  /// changed. Returns why the source failed; nil if it is still empty.
+  /// Reads from a source with an announced length of 0. libcurl doesn't read such a source, so only this notices that the
+  /// source has changed. Returns why the source failed; nil if it is still empty.
   func failureOfEmptySource() -> TransferError? {
     var byte: UInt8 = 0
     guard case .failed(let error) = withUnsafeMutableBytes(of: &byte, { source?.read(into: $0) })
@@ -123,17 +123,17 @@ struct SentBody: ~Copyable {
     handedOver = max(handedOver, sent)
   }
 
-  /// Counts what libcurl has written and not counted when a connection breaks.
+  /// Counts the bytes that libcurl has written but not counted when a connection breaks.
   ///
   /// - Parameter written: how many bytes were written to the socket, the framing of TLS or HTTP/2 included.
   mutating func noteUncounted(written: Int64) {
-    // Both have much less than a hundredth of framing, and short messages of their own.
+    // TLS and HTTP/2 both add much less than a hundredth of framing, and short messages of their own.
     guard written - handedOver > 1024 + handedOver / 128 else { return }
-    // What is complete was counted.
+    // A complete body was counted already, so this one is not complete.
     handedOver = max(handedOver, min(read, written, (total ?? .max) - 1))
   }
 
-  /// The bytes of one read, which libcurl sends as one chunk. It asks for more only after it has sent the chunk.
+  /// The bytes of one read, which libcurl sends as one chunk. libcurl asks for more bytes only after it has sent the chunk.
   ///
   /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF; chunk-size = 1*HEXDIG
   private struct Chunk {
@@ -151,7 +151,7 @@ struct SentBody: ~Copyable {
       end = dataEnd + 2
     }
 
-    /// How many bytes of data are left after that many bytes were sent.
+    /// How many bytes of data are left after `sent` bytes were sent.
     func unsent(after sent: Int64) -> Int64 {
       min(max(dataEnd - sent, 0), size)
     }

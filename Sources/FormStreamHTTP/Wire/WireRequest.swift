@@ -5,7 +5,7 @@ import FormStreamDigest
 struct WireRequest: Sendable {
   /// The attempt that this request is.
   let attempt: NextAttempt
-  /// All headers, with those that depend on the settings and on the credentials.
+  /// All headers, including headers that depend on the settings and on the credentials.
   var headers: HTTPHeaders
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.
   var expectTimeout: Duration?
@@ -15,13 +15,13 @@ struct WireRequest: Sendable {
   var waited = Duration.zero
   /// The session's settings, but with the version that this request asks for.
   var configuration: TransferSession.Configuration
-  /// Whether HTTP/1.1 is asked for because of the body, although HTTP/2 would do.
+  /// Whether the body is the reason to ask for HTTP/1.1, although the settings allow HTTP/2.
   var prefersHTTP11: Bool
   /// The proxy that the request goes through; nil if it goes directly to its server.
   var proxy: Proxy?
   /// What the program decides on the server's certificates; nil if the platform's check decides.
   var serverTrust: ServerTrustDecisions?
-  /// The session's cookies; nil if it keeps none.
+  /// The session's cookies; nil if the session keeps none.
   var cookieJar: CookieJar?
   /// The session, for requests that the program starts while this one waits for it.
   var session: ObjectIdentifier?
@@ -29,9 +29,9 @@ struct WireRequest: Sendable {
   var bodyWait: WaitingRequest?
   /// What the connection does for the request; nil if connections are not counted.
   var activity: ConnectionActivity?
-  /// Whether it has one connection more than the maximum.
+  /// Whether the request has one connection more than the maximum.
   var needsExtraConnection = false
-  /// Chooses the target of the last response, given its head; nil if that is not asked.
+  /// Chooses the target of the last response, given its head; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
@@ -42,7 +42,7 @@ struct WireRequest: Sendable {
   var body: BodyLayout? { attempt.sendsBody ? attempt.body : nil }
   /// The digest of the body that the head announces; nil if it announces none.
   var announcedDigest: SHA256Digest? { attempt.sendsBody ? attempt.digest : nil }
-  /// Whether the head announces a body; if `body` is nil, an empty one.
+  /// Whether the head announces a body. If `body` is nil, the announced body is empty.
   var announcesBody: Bool { attempt.announcesBody }
   /// Whether the result has the digest of the body.
   var computesDigest: Bool { attempt.sendsBody && options.computesDigest }
@@ -61,7 +61,7 @@ struct WireRequest: Sendable {
     options.maximumRate.map { .seconds(Double(maximumPiece) / Double(max($0, 1))) } ?? .zero
   }
 
-  /// The request's own cookies if they are sent in one line with those of the session; nil otherwise.
+  /// The request's own cookies if they are sent in one line with the session's cookies; nil otherwise.
   ///
   /// RFC 6265 §5.4: "the user agent MUST NOT attach more than one Cookie header field".
   var ownCookies: String? {
@@ -75,7 +75,7 @@ struct WireRequest: Sendable {
   /// Whether HTTP/2 is spoken without asking the server for it.
   var hasPriorKnowledge: Bool { configuration.version == .http2 && !isEncrypted }
 
-  /// Whether libcurl may send it twice if a kept connection ends: the method is safe, and there is no body.
+  /// Whether libcurl may send the request twice if a kept connection ends: the method is safe, and there is no body.
   var mayBeSentAgainByLibcurl: Bool { method.isSafe && !announcesBody }
 
   var mayBeHTTP2: Bool {
@@ -85,7 +85,7 @@ struct WireRequest: Sendable {
   /// Whether a response only refuses HTTP/1.1, so that the request is sent again over HTTP/2.
   ///
   /// RFC 9110 §15.5.22: a server that responds 426 "refuses to perform the request using the current protocol", and names
-  /// another in `Upgrade`. §15.6.6: 505 is for a version that it doesn't support.
+  /// another protocol in `Upgrade`. §15.6.6: 505 is for a version that the server doesn't support.
   func isVersionRefused(by status: Int, _ headers: HTTPHeaders) -> Bool {
     guard prefersHTTP11, body?.isReplayable == true else { return false }
     return status == 505 || status == 426 && (headers["Upgrade"].map(\.namesHTTP2) ?? true)

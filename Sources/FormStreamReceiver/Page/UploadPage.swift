@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// Without JavaScript it is a plain form, and the server responds with a page (``response(parts:failure:)``). With
 /// JavaScript each file is sent in its own request, and counts as arrived only when the server's response says so.
 ///
-/// The files beside this one are embedded at build time: `page.html` surrounds both pages, `upload.html` is the form,
+/// The files beside this one are embedded at build time: `frame.html` surrounds both pages, `upload.html` is the form,
 /// with `folder.html` if folders are accepted, and `page.css` and `page.js` are inserted into them.
 package enum UploadPage {
   /// The Content-Security-Policy of the pages. It lets them run this script, use this style, and send requests to their own
@@ -50,7 +50,7 @@ package enum UploadPage {
     return result + rest
   }
 
-  private static let frame = text(PackageResources.page_html)
+  private static let frame = text(PackageResources.frame_html)
   private static let style = text(PackageResources.page_css)
   static let script = text(PackageResources.page_js)
   static let form = text(PackageResources.upload_html)

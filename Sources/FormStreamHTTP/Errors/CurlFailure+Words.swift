@@ -1,12 +1,12 @@
 import CFormStreamCurl
 import FormStreamPlatform
 
-/// What libcurl and the libraries below it report, in words for people. Their own name functions and numbers.
+/// What libcurl and the libraries below it report, in words for people. The libraries' own words name functions and numbers.
 extension CurlFailure {
   /// Why a connection broke.
   var brokenReason: String {
     if let name = streamError {
-      // libcurl doesn't tell whether the server ended it, or nghttp2, because the response was not valid.
+      // libcurl doesn't tell whether the server ended the request, or nghttp2 because the response was not valid.
       return "the request was ended with the HTTP/2 error \(name)"
     }
     if message.contains("before getting all response header fields") {
@@ -25,12 +25,12 @@ extension CurlFailure {
     return "the server closed it"
   }
 
-  /// Why nothing could be connected to, in the system's words; empty if it isn't known.
+  /// Why no connection could be made, in the system's words; empty if it isn't known.
   var connectReason: String {
     systemError > 0 ? " (\(SystemError(number: systemError)))" : ""
   }
 
-  /// Why there is no encryption, or why a file for it can't be used: OpenSSL's reason without what comes before it, such as
+  /// Why there is no encryption, or why a file for it can't be used: OpenSSL's reason without the text before it, such as
   /// `error:0A00010B:SSL routines::`.
   var tlsReason: String {
     guard let start = message.ranges(of: "::").last?.upperBound else { return message }

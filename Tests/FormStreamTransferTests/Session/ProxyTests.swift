@@ -151,7 +151,10 @@ import Testing
   }
 
   /// Regression: the message said that the host was not found.
-  @Test func `an address of IPv6 can't be asked of a proxy of SOCKS4`() async throws {
+  ///
+  /// libcurl 7.88 does not release the address that it can't use, which the search for leaks reports.
+  @Test(.enabled(if: sanitizer != "address"))
+  func `an address of IPv6 can't be asked of a proxy of SOCKS4`() async throws {
     let proxy = try SOCKS4Proxy(to: server.port)
     let session = try session(.proxy("socks4://127.0.0.1:\(proxy.port)"))
     let result = await session.result(of: try makeRequest("http://[::1]:1/", attempts: 2))

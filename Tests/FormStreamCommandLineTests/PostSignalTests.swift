@@ -111,7 +111,7 @@ import Testing
       $F post -v --json -d a \(server.url) 2> result >&3 & pid=$!
       until grep -q '^< HTTP' result; do sleep 0.01; done
       kill -INT $pid; wait $pid; echo $?
-      grep -c '^formstream: .*not read by anybody' result
+      grep -c '^formstream: .*Nobody reads standard output' result
       """)
     #expect(result.output == "130\n1\n", "\(result.output) \(result.stderr)")
   }

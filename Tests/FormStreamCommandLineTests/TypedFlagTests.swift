@@ -119,7 +119,7 @@ import Testing
   @Test(arguments: [
     ("--no-request", "--request has a value, and only switches are turned off"),
     ("--no-silent=1", "--no-silent takes no value"),
-    ("--no-fail-with-body", "--fail-with-body is what is done in any case"),
+    ("--no-fail-with-body", "formstream does what --fail-with-body says in any case"),
     ("--insec", "Names are not abbreviated: write --insecure or --insecure-auth."),
     ("--compr", "Names are not abbreviated: write --compressed or --compressed-upload."),
     ("--form-str", "Names are not abbreviated: write --form-string."),

@@ -15,7 +15,8 @@ struct FieldEncoder: Encoder {
   private let nesting: FieldNesting
   /// The name of the value; nil at the top.
   private let name: String?
-  /// The name that begins the names of values inside this one, if it is not `name`: for an element, it has an index.
+  /// The prefix of the names of values inside this one; nil if the prefix is `name`. The prefix of a list's element has
+  /// the element's index.
   private let nameOfParent: String?
   /// The number of values that this value is nested in, including values without a key.
   private var depth = 0

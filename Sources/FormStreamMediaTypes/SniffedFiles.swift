@@ -54,8 +54,8 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
 
     /// The next file; nil after the last. This method stays on the caller's actor; the files are read on other threads.
     ///
-    /// - Throws: what `paths` throws, after all files before the error. The error of a file is its
-    ///   `result`.
+    /// - Throws: the error of `paths`, after the files before the error were returned. If a file's type can't be detected, that
+    ///   error is the file's `result`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> SniffedFile? {

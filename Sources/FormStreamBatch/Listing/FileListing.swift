@@ -278,7 +278,7 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// The path from which ``EntryPlace`` makes the same root and the same relative path.
+  /// The path that a manifest has for the file: from this path, ``EntryPlace`` makes this root and this relative path.
   private func manifestPath(below root: LocalPath?, _ relative: LocalPath) -> LocalPath {
     guard let root, root != onlyDirectory ?? "." else { return relative }
     return root.appending(Array("./".utf8) + relative.bytes)

@@ -3,9 +3,9 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension BatchSource {
-  /// The UUID of a listing. The same sources, rules and working directory have the same UUID, and others have another.
+  /// The UUID of a listing: the same for the same sources, rules and working directory, and another if any of them differs.
   ///
-  /// A run that is resumed compares this UUID with the one of the run before. The contents of lists do not count.
+  /// A resumed run compares this UUID with the UUID of the earlier run. The contents of lists do not count.
   package static func listingName(
     of sources: [BatchSource], _ options: ListingOptions
   ) throws(BatchError) -> String {

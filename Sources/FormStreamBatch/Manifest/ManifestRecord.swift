@@ -89,7 +89,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var sha256: SHA256Digest?
   /// Names and values of text fields.
   package var fields: [BatchFile.Field]
-  /// The index that the file had in the run in which it was not accepted.
+  /// The file's index in the earlier run. In that run, the file was not accepted.
   package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool

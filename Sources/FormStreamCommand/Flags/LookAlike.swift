@@ -57,7 +57,7 @@ extension Argument {
       "\(named("A flag")) has \(fault): write \(spelled). Programs for text change what is typed.")
   }
 
-  /// The flag of a name or a letter, as it is typed; nil if there is none.
+  /// The flag with this name or letter, including its hyphens; nil if there is none.
   private static func flag(named name: String, of verb: Verb?) -> String? {
     if name.count == 1, let letter = name.first {
       return Flag.named(letter) != nil || CurlFlag.meaning(letter) != nil ? "-\(name)" : nil

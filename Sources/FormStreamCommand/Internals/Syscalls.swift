@@ -120,7 +120,7 @@ func hasAddressSpace(forThreads count: Int) -> Bool {
     space.rlim_cur != rlim_t.max,
     getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) == 0
   else { return true }
-  // A thread's stack is as large as the first thread's stack may be, and 2 MiB if that has no limit.
+  // A thread's stack has the size limit of the first thread's stack, or 2 MiB if there is no such limit.
   let size = stack.rlim_cur == rlim_t.max ? 2 << 20 : min(Int(clamping: stack.rlim_cur), 64 << 20)
   guard
     let place = mmap(
@@ -383,7 +383,7 @@ enum FileAtPath: Hashable {
   case existing(device: UInt64, inode: UInt64)
   case missing(LocalPath)
 
-  /// Nil if something else is at the path, such as a directory or a device.
+  /// Nil if the path leads to anything but a regular file, such as a directory or a device.
   ///
   /// C: `stat`, `realpath`
   init?(at path: LocalPath) {

@@ -100,7 +100,7 @@ final class OutputFile: Sendable {
   /// Whether the output is a terminal, under any name.
   var isTerminal: Bool { stream?.isTerminal == true }
 
-  /// Whether it is a file that gets its name when it is complete.
+  /// Whether the output is a file that gets its name when it is complete.
   var isNamedAtEnd: Bool { pending != nil }
 
   /// Removes a file that has no name yet. Returns false if the output can't be taken back.

@@ -3,7 +3,7 @@ import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Runs `parse`. If the body fails in the middle, the parts before that are printed too.
+/// Runs `parse`. If the body fails in the middle, the parts before the failure are still printed.
 func parse(_ plan: ParsePlan) throws(Failure) {
   if let boundary = plan.boundary { _ = try plan.parser(boundary) }
   let source = try plan.input.open()

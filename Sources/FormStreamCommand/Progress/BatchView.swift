@@ -11,7 +11,7 @@ struct BatchView: ProgressView {
   /// Bytes a second; nil if it is too early for a rate.
   let rate: Double?
   let left: Duration?
-  /// The requests that are on their way for so long that their lines can be read.
+  /// The requests that have been in progress for long enough that people can read their lines.
   let shownRequests: [BatchSnapshot.Request]
 
   /// How many files have ended, and how many there are.

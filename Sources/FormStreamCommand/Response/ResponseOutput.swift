@@ -46,7 +46,7 @@ final class ResponseOutput: Sendable {
     self.options = options
     (self.target, self.heads, self.check, self.hidesBody) = (target, heads, check, hidesBody)
     file = try OutputFile(target, replacesFile: replacesFile)
-    // A server may send the complete resource in place of a range, with a status that is another success.
+    // A server may answer a request for a range with the complete resource, and with another success status, such as 200.
     includesRefused =
       outputsAnyStatus || !hidesRefused && !file.isNamedAtEnd && check?.hasRange != true
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
@@ -76,7 +76,7 @@ final class ResponseOutput: Sendable {
   /// Writes the heads that have arrived since the last time.
   private func writeHeads() throws(Failure) {
     guard let bytes = heads?.takeUnwritten(), !bytes.isEmpty else { return }
-    // A terminal needs no CR, which would be spelled out there.
+    // A terminal needs no CR, and `put(_:)` would spell it out as an escape.
     let shown = isTerminal ? bytes.filter { $0 != 0x0D } : bytes
     var failure: Failure?
     shown.withUnsafeBytes { shown in

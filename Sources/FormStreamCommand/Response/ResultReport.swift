@@ -269,7 +269,7 @@ extension TransferResult.StoredResponse {
   }
 }
 
-/// Prints a response that doesn't become the file of `-o`.
+/// Prints a response that is not stored in the file of `-o`.
 ///
 /// - Parameters:
 ///   - heads: the heads that come before the body; nil if no heads come before it.

@@ -187,7 +187,7 @@ extension Attempt {
   /// Whether the server may carry out the request twice.
   private var isSafeToRepeat: Bool { options.permitTwice(method) }
 
-  /// Whether a server that doesn't get the idempotency key may carry out the request twice.
+  /// Whether a server that doesn't get the idempotency key is allowed to carry out the request twice.
   var isSafeWithoutKey: Bool { options.permitTwice(method, getsKey: false) }
 }
 

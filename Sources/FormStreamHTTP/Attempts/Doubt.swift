@@ -22,7 +22,7 @@ extension AttemptDecision.Verdict {
 }
 
 extension AttemptDecision {
-  /// The same decision, with a verdict on all attempts.
+  /// The same decision, but its verdict covers all attempts.
   func after(_ doubt: Doubt) -> Self {
     switch self {
     case .conclude(let verdict): .conclude(verdict.after(doubt))

@@ -41,7 +41,8 @@ package struct RetryLoop: Sendable {
     return rest
   }
 
-  /// What follows the last attempt, which may be repeated. Another attempt takes one repetition out of the session's budget.
+  /// Decides what follows an attempt that has just ended and may be repeated. Another attempt takes one repetition out of the
+  /// session's budget.
   ///
   /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
   package func next(retryAfter: Duration? = nil) -> Next {

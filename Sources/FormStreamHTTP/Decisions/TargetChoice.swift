@@ -14,7 +14,7 @@ final class TargetChoice: Sendable {
     _ choose: @escaping @Sendable () async throws -> ResponseTarget?,
     notify: @escaping @Sendable () -> Void
   ) {
-    // Not on the engine's thread, where the request's own task runs.
+    // The choice doesn't run on the engine's thread, where the request's own task runs.
     let task = Task.detached { [state] in
       let result: Result<ResponseTarget?, any Error>
       do { result = .success(try await choose()) } catch { result = .failure(error) }

@@ -48,8 +48,8 @@ struct DownloadName: Sendable {
 }
 
 extension DownloadDestination {
-  /// The files that a download uses in its directory until it is complete: the partial file, under the first names that may be
-  /// free, and a record for each.
+  /// The files that a download may use in its directory until it is complete: partial files with the first names that are
+  /// tried, and a record for each of these names.
   ///
   /// - Parameter path: the path of the complete file, or the path that the URL gives it.
   package static func partialFiles(of path: LocalPath) -> [LocalPath] {

@@ -282,7 +282,7 @@ final class DownloadRun: Sendable {
     request.options.trace?(TransferTrace(kind: .note, text: text))
   }
 
-  /// Runs code that may block on a worker thread, and waits for it even if the download is cancelled.
+  /// Runs code on a worker thread, where the code may block. Waits for the code even if the download is cancelled.
   private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       // If there is no worker thread, this thread has to wait for the disk.

@@ -166,7 +166,7 @@ final class Engine: @unchecked Sendable {
     return true
   }
 
-  /// The time until time limits are checked again: less than the interval if an attempt's limit ends before.
+  /// The time until the next check of time limits: less than the interval if an attempt's limit ends sooner.
   private var timeUntilCheck: Duration {
     running.exchanges.values.reduce(Self.checkInterval) { time, exchange in
       guard let left = exchange.timeLeft, left > .zero else { return time }

@@ -169,7 +169,7 @@ extension String {
 }
 
 extension HTTPURL: CustomStringConvertible, CustomReflectable {
-  /// The URL for people: the values in its query that are secrets by their names are masked. If the URL is a secret,
+  /// The URL for people. Query values are masked if their names say that they are secrets. If the whole URL is a secret,
   /// this is its origin.
   public var description: String {
     isSecret ? "\(origin)/***" : absoluteString.hidingURLSecrets

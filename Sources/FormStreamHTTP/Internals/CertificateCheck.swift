@@ -66,7 +66,7 @@ final class CertificateCheck {
     return true
   }
 
-  /// Checks the certificates in a handshake. Without decisions of the program, libcurl checks the host, too.
+  /// Checks the certificates in a handshake. If the program makes no decisions on certificates, libcurl checks the host, too.
   ///
   /// C: `X509_verify_cert`, `X509_STORE_CTX_set_error`
   private func accepts(_ store: OpaquePointer) -> Bool {

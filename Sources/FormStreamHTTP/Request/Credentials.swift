@@ -42,9 +42,9 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
   /// A user and a password for Digest authentication (RFC 7616), which doesn't send the password. If the server offers only
   /// other schemes, no credentials are sent.
   ///
-  /// The first request is sent completely and without credentials; after the server's 401 it is sent again. A body
-  /// that can be read once is sent only after the server has asked for it (`Expect: 100-continue`). Later requests of the
-  /// session answer the same challenge at once.
+  /// The first request is sent completely, without credentials. After the server's 401, the request is sent again. A body
+  /// that can be read only once is sent only after the server has asked for it (`Expect: 100-continue`). Later requests of
+  /// the session answer the same challenge at once.
   public static func digest(user: String, password: String) -> Credentials {
     Credentials(.digest, user, password, waitsForChallenge: true)
   }

@@ -25,6 +25,6 @@ public struct TransferMetrics: Sendable, Hashable {
   public let isConnectionReused: Bool
   /// The server, or the proxy; nil without a connection, and over a Unix-domain socket.
   public let remote: Endpoint?
-  /// This side; nil as for `remote`.
+  /// The local end of the connection; nil in the same cases as `remote`.
   public let local: Endpoint?
 }

@@ -58,7 +58,8 @@ public struct ProxySettings: Sendable, Hashable {
 
   /// The proxies that the environment names, as curl reads them: `http_proxy` (only in lower case, because web servers set
   /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both schemes `all_proxy` or `ALL_PROXY`;
-  /// `no_proxy` or `NO_PROXY` lists the exceptions. A variable that names no proxy is an error of the requests that need it.
+  /// `no_proxy` or `NO_PROXY` lists the exceptions. If the value of a variable is not a proxy, the requests that need the
+  /// variable fail.
   ///
   /// - Parameter variables: the variables; if nil, the environment of this process.
   public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {
@@ -92,7 +93,7 @@ public struct ProxySettings: Sendable, Hashable {
 
   /// The proxy for requests to an origin; nil if there is none.
   ///
-  /// - Throws: `invalidSetting` if the environment's variable names no proxy.
+  /// - Throws: `invalidSetting` if the value of the environment variable is not a proxy.
   func proxy(for origin: HTTPURL.Origin) throws(TransferError) -> Proxy? {
     var proxy: Proxy
     switch source {

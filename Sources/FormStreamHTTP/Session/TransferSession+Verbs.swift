@@ -1,7 +1,7 @@
 public import FormStreamMultipart
 
-// The commonest requests in a line. Each verb has one function for each body that it usually has, and `body:` for all
-// others. All throw what `send(_:progress:)` throws, and `invalidURL`.
+// The most common requests, each in one line of code. Each verb has one function for each usual kind of body, and one with
+// `body:` for all other bodies. All functions throw what `send(_:progress:)` throws, and `invalidURL`.
 
 extension TransferSession {
   /// Receives the progress of a request; see ``result(of:progress:)``.

@@ -11,7 +11,7 @@ struct SentBody: ~Copyable {
   private(set) var read: Int64 = 0
   /// How many bytes were handed over to the system.
   private(set) var handedOver: Int64 = 0
-  /// The last chunk, if the body is sent in chunks.
+  /// The latest chunk, if the body is sent in chunks.
   private var chunk = Chunk()
   /// Whether the last byte was read.
   private(set) var hasReadEnd = false
@@ -28,8 +28,8 @@ struct SentBody: ~Copyable {
     self.total = total
   }
 
-  /// Hashes the bytes that are read from now on. If a digest was announced, the end of a body with another digest is never
-  /// returned.
+  /// Hashes the bytes that are read from now on. If a digest was announced and the body has another one, reading fails before
+  /// it returns the end of the body.
   mutating func computeDigest(announced: SHA256Digest? = nil) throws(DigestError) {
     digest = try SHA256()
     announcedDigest = announced

@@ -83,8 +83,8 @@ package final class StorageDirectory: Sendable {
   /// Moves complete files to their destinations; returns their paths, relative to the directory. If one file fails, no file
   /// is stored, and the directories that were made for the files are removed.
   ///
-  /// A replaced file can't be restored. So if a later file fails, files that have replaced another stay, and the error has
-  /// their paths. Therefore the files that replace nothing are stored first.
+  /// A replaced file can't be restored. So if a later file fails, the files that have already replaced another file stay
+  /// stored, and the error has their paths. Therefore the files that replace nothing are stored first.
   package func store(
     _ files: [(file: AtomicFile, destination: SafePath)],
     ifTaken conflict: NameConflict = .addNumber

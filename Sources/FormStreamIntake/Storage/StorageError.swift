@@ -33,8 +33,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   package let underlying: SystemError
   /// A full sentence: what failed, on what, and what to do.
   package let description: String
-  /// The paths of the files that stay stored, by their indices: those that had replaced another before the failure,
-  /// and those that could not be removed after it.
+  /// The paths of the files that stay stored, by the files' indices: files that had replaced another file before the
+  /// failure, and files that could not be removed after the failure.
   package let kept: [Int: LocalPath]
 
   private init(

@@ -75,8 +75,8 @@ final class Magic: Sendable {
   /// C: `magic_getpath`
   private static func location(of path: LocalPath?) throws(MediaTypesError) -> LocalPath {
     if let path { return path }
-    // A list with colons. The names may lack the suffix of compiled databases. The environment
-    // variable `MAGIC` replaces the list.
+    // libmagic's search path has colons between its names. A name may lack the suffix of compiled databases. The environment
+    // variable `MAGIC` replaces the search path.
     let list =
       Self.path.withLock { _ in magic_getpath(nil, 0).map { String(cString: $0) } }
       ?? "/usr/share/misc/magic"

@@ -51,8 +51,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MediaType: ExpressibleByStringLiteral {
-  /// Creates a type from a literal. If it does not have the form of a media type, laying out the
-  /// form throws.
+  /// Creates a type from a literal. If the literal is not a well-formed media type, an error is thrown when the form is
+  /// laid out.
   public init(stringLiteral text: String) {
     self.init(unchecked: text)
   }

@@ -43,7 +43,7 @@ package struct PinnedFile: Sendable {
     storage = FileStorage(ofDescriptor: descriptor)
   }
 
-  /// Its bytes, or a range of them, as the body of a part or request.
+  /// The contents of the file, or of a range of it, as the body of a part or request.
   package func body(_ range: FileRange? = nil) -> PartBody {
     PartBody(kind: .pinned(self, range))
   }

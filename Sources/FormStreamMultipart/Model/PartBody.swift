@@ -24,7 +24,7 @@ public struct PartBody: Sendable {
     }
   }
 
-  /// The path of the file; nil if it is not a file.
+  /// The file's path; nil if the body is not a file with a path.
   var path: LocalPath? {
     switch kind {
     case .file(let origin): origin.path

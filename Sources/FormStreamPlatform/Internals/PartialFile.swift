@@ -98,7 +98,8 @@ package final class PartialFile: Sendable {
   /// Values that no other file of the file system has, not even a file that is made after this one was removed.
   package struct Identity: Equatable, Sendable {
     package let inode: UInt64
-    /// When the file was made; nil if the file system doesn't say. Without it, the inode may have been used again.
+    /// When the file was made; nil if the file system doesn't say. Without this time, it is not known whether another file has
+    /// reused the inode.
     package let birth: Time?
 
     package init(inode: UInt64, birth: Time?) {

@@ -1,5 +1,5 @@
-/// A setting that a message names. The library names its property; a program that has another name for it, such as a
-/// flag, renders the message with that name.
+/// A setting that a message names. The library uses the name of the setting's property. A program that has another name
+/// for the setting, such as a flag, renders the message with the program's name.
 package protocol MessageSetting: CustomStringConvertible, Hashable, Sendable {}
 
 /// The sentences of an error. Settings in the sentences are kept as values, so that no code has to search a finished

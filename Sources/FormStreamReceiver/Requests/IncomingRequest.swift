@@ -253,8 +253,8 @@ extension IncomingRequest {
     collector = nil
     guard !connection.isTLS else { return letLibraryRespond(status) }
     state = .responded
-    // libmicrohttpd crashes if its daemon is stopped before it has made its response. So the wait for the client comes
-    // later, in `finish(isSent:)`.
+    // libmicrohttpd crashes if the daemon is stopped before libmicrohttpd has made its own response. So the wait for the client
+    // comes later, in `finish(isSent:)`.
     isSentDirectly = true
     mustDrain = true
     if !connection.sendLastResponseAtOnce(service.bytes(of: response)) { self.status = nil }

@@ -93,8 +93,8 @@ extension Flag {
         .get: "Receive at most RATE bytes a second, such as 500K or 2M"
       ],
       detail: """
-        With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same time gets an \
-        equal share.
+        With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
+        time gets an equal share.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), rate > 0 else {

@@ -21,8 +21,8 @@ extension Flag {
       long: "remote-name-safe", short: "J", group: .output, verbs: [.get],
       summary: "Like -O for every URL without -o, with the name that the server sends",
       detail: """
-        The name in Content-Disposition is made safe, too. If the server sends no name, the name at the end of the URL is used. No \
-        file is replaced: if the name is taken, the file gets a number.
+        The name in Content-Disposition is made safe, too. If the server sends no name, the name at the end of the URL is \
+        used. No file is replaced: if the name is taken, the file gets a number.
         """
     ) { (arguments, _) in arguments.downloading.usesServerNames = true },
     Flag(

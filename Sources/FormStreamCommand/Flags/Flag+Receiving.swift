@@ -83,7 +83,8 @@ extension Flag {
       summary: "Serve at most N clients at once (default: 256); further ones wait",
       detail: """
         If a client waits, one connection is closed: the one that has been idle for longest; if none is idle, the one whose \
-        client has been reading its response for longest; otherwise the slowest upload below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
+        client has been reading its response for longest; otherwise the slowest upload below --min-rate. If few files can be \
+        open at once (ulimit -n), there are fewer connections.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.connections = try connectionCount(argument, for: "--connections")

@@ -95,7 +95,7 @@ struct PartialFileStore: Sendable {
     guard let identity = try? directory.identity(of: recordName),
       let record = record(of: name), isMeant(record)
     else { return }
-    _ = directory.remove(recordName, ifStill: identity)
+    _ = directory.remove(recordName, ifStill: identity, isReplacing: true)
   }
 
   /// Removes a file and its record.

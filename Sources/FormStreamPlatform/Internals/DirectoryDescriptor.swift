@@ -278,7 +278,13 @@ package final class DirectoryDescriptor: Sendable {
   /// Another process may replace the file at any time, and no system call removes a name only if it names a certain
   /// file. So the file is first moved to a name that is used for nothing else. If it turns out to be another file, it
   /// gets its name back, unless a newer file has taken that name.
-  package func remove(_ name: some PathBytes, ifStill identity: FileKey) -> Bool {
+  ///
+  /// - Parameter isReplacing: whether a newer file with this name replaces the older one in any case. Then the older file is
+  ///   removed if the newer file has taken its name. Otherwise the older file stays, under the name that is used for nothing
+  ///   else.
+  package func remove(
+    _ name: some PathBytes, ifStill identity: FileKey, isReplacing: Bool = false
+  ) -> Bool {
     guard (try? self.identity(of: name)) == identity else { return true }
     let aside = FileName.temporary()
     guard (try? move(name, to: self, ifFree: aside)) == true else {
@@ -286,8 +292,8 @@ package final class DirectoryDescriptor: Sendable {
     }
     if (try? self.identity(of: aside)) == identity {
       remove(aside)
-    } else {
-      _ = try? move(aside, to: self, ifFree: name)
+    } else if (try? move(aside, to: self, ifFree: name)) == false, isReplacing {
+      remove(aside)
     }
     return true
   }

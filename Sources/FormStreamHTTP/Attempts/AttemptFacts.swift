@@ -25,11 +25,8 @@ package struct AttemptFacts: Sendable {
     /// - Parameter isPassedOn: whether a proxy received the request and passed it on. The proxy is then a gateway, whatever
     ///   headers its response has.
     func isFromFailedGateway(isPassedOn: Bool) -> Bool {
-      switch status {
-      case 502, 504, 522, 524: true
-      case 503: (isFromGateway || isPassedOn) && retryAfter == nil
-      default: false
-      }
+      RetryPolicy.gatewayFailures.contains(status)
+        || status == 503 && (isFromGateway || isPassedOn) && retryAfter == nil
     }
 
     package init(

@@ -71,7 +71,7 @@ struct CurlFailure: Error {
     if connectStatus != 0 {
       return (
         "it responded \(connectStatus) to CONNECT",
-        [408, 429, 500, 502, 503, 504].contains(connectStatus)
+        RetryPolicy.temporaryTunnelRefusals.contains(connectStatus)
       )
     }
     let isPermanent = [

@@ -27,6 +27,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The statuses that don't say whether the request was carried out: it is repeated only if carrying it out twice does no
   /// harm.
   static let unclearRefusals: Set<Int> = [408, 425, 500]
+  /// The statuses with which a gateway says that it lost the server behind it, which may have carried out the request. A gateway
+  /// also uses 503 for this, but without `Retry-After`.
+  static let gatewayFailures: Set<Int> = [502, 504, 522, 524]
+  /// The statuses with which a proxy refuses a tunnel for now. Nothing of the request was sent.
+  static let temporaryTunnelRefusals: Set<Int> = [408, 429, 500, 502, 503, 504]
 
   /// Creates a policy; with one attempt, nothing is repeated.
   public init(attempts: Int = 1) {

@@ -1,0 +1,51 @@
+import FormStreamMultipart
+
+extension TransferRun {
+  /// A redirect must not choose the user whose credentials this program sends.
+  func noteUnusedCredentials(of location: HTTPURL) {
+    guard location.credentials != nil else { return }
+    tracer?.note("The user and the password of the Location are not used.")
+  }
+
+  /// Gets the page that a 303 named.
+  func fetchPage(
+    _ url: HTTPURL, after last: NextAttempt, _ history: AttemptHistory
+  ) async -> TransferResult {
+    var next = last
+    // The page's own attempts are not counted in the result.
+    var pageHistory = history
+    next.fetchPage(url)
+    pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
+    while let result = try? await send(&next, pageHistory) {
+      var facts = result.facts
+      if let question = result.trustQuestion {
+        pageHistory.note(result)
+        facts = await self.facts(of: result, decidedOn: question, next.url, pageHistory)
+      }
+      switch attempt(next, pageHistory, .none, result).decision(on: facts) {
+      case .follow(let url):
+        if await choose(url, isCarriedOut: true, next, result) != nil {
+          return await conclude(history, .init(.ok, nil))
+        }
+        noteUnusedCredentials(of: url)
+        next.follow(url)
+        pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
+      case .conclude(let verdict):
+        guard let page = result.response else { return await conclude(history, .init(.ok, nil)) }
+        var history = history
+        history.replaceResponse(with: page, redirects: pageHistory.redirects)
+        history.chosenTarget = result.chosenTarget
+        return await conclude(history, verdict)
+      case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
+      case .repeatOverHTTP11: next.repeatOverHTTP11()
+      case .authenticate(let verdict):
+        if let verdict = await authenticate(&next, result, or: verdict) {
+          return await conclude(history, verdict)
+        }
+      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .repeatWithLength, .fetchPage:
+        return await conclude(history, .init(.ok, nil))
+      }
+    }
+    return await conclude(history, .init(.ok, nil))
+  }
+}

@@ -15,8 +15,8 @@ struct FieldEncoder: Encoder {
   private let nesting: FieldNesting
   /// The name of the value; nil at the top.
   private let name: String?
-  /// The prefix of the names of values inside this one; nil if the prefix is `name`. The prefix of a list's element has
-  /// the element's index.
+  /// The prefix of the names of values inside this value; nil if the prefix is `name`. The prefix of a list's element
+  /// has the element's index.
   private let nameOfParent: String?
   /// The number of values that this value is nested in, including values without a key.
   private var depth = 0
@@ -46,7 +46,7 @@ struct FieldEncoder: Encoder {
   }
 
   /// The encoder of an element. Elements have the name of their list. The values inside an element need the index too,
-  /// or the values of two elements would look the same.
+  /// or the values of two elements would have the same names.
   fileprivate func element(_ index: Int) -> FieldEncoder {
     let listName = nameOfParent ?? name
     return FieldEncoder(
@@ -56,7 +56,7 @@ struct FieldEncoder: Encoder {
   /// Throws if a value is nested too deep. Encoding an object that contains itself would never end, even if it uses no
   /// keys.
   ///
-  /// All functions that may throw call this one. Functions that make containers and encoders may not throw.
+  /// All functions that can throw call this function. Functions that make containers and encoders can't throw.
   fileprivate func checkDepth() throws {
     guard codingPath.count <= Form.maximumNesting, depth <= 4 * Form.maximumNesting else {
       throw MultipartError(
@@ -66,7 +66,7 @@ struct FieldEncoder: Encoder {
     }
   }
 
-  /// Encodes a value. Some types are encoded as the coders of Foundation do it, and not by their own `encode(to:)`.
+  /// Encodes a value. Some types are encoded as Foundation's coders encode them, not by their own `encode(to:)`.
   func encodeValue(_ value: some Encodable) throws {
     try checkDepth()
     guard name != nil || codingPath.isEmpty else { throw noName("the list's element") }
@@ -118,8 +118,8 @@ struct FieldEncoder: Encoder {
   }
 }
 
-/// Collections without an order of their own. If they are not sorted, the same value can have other bytes in another
-/// run.
+/// Collections without an order of their own. If they are not sorted, the same value can be encoded as different bytes
+/// in another run.
 private protocol Unordered {
   func encodeSorted(to encoder: FieldEncoder) throws
 }

@@ -91,8 +91,7 @@ public final class FormInputStream: InputStream {
     key == .fileCurrentOffsetKey ? NSNumber(value: position) : nil
   }
 
-  /// Seeks to a number for `.fileCurrentOffsetKey`. Returns false if that fails, and for other
-  /// keys.
+  /// Seeks to a number for `.fileCurrentOffsetKey`. Returns false if seeking fails, and for other keys.
   public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
     guard key == .fileCurrentOffsetKey, let offset = property as? NSNumber else { return false }
     return (try? seek(to: offset.int64Value)) != nil
@@ -106,8 +105,8 @@ public final class FormInputStream: InputStream {
 
   // MARK: InputStream
 
-  /// Reads bytes and returns their number: at least 1, 0 at the end, or -1 after a failure (see
-  /// `streamError`). It waits for streams.
+  /// Reads bytes and returns their number: at least 1, 0 at the end, or -1 after a failure (see `streamError`). The
+  /// call waits until bytes are available.
   public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
     do throws(MultipartError) {
       guard isOpen, length >= 0 else { throw Self.misused }
@@ -147,8 +146,8 @@ extension FormInputStream: NSCopying {
 }
 
 extension BodyLayout {
-  /// Creates an unopened stream of the body. The method is a factory that can be passed to another thread, such as one
-  /// that needs a stream for each attempt:
+  /// Creates an unopened stream of the body. The method can be passed to another thread as a factory, for example to
+  /// create a stream for each attempt:
   ///
   /// ```swift
   /// let make: @Sendable () -> FormInputStream = layout.makeInputStream

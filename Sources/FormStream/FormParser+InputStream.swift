@@ -18,7 +18,8 @@ extension CollectedForm {
   ///   - stream: the body.
   ///   - parser: a parser that was not used yet.
   ///   - limit: the maximum number of bytes in all parts together.
-  /// - Throws: `parserUsed`; `limitExceeded` past the limit, and what the parser and the stream throw.
+  /// - Throws: `parserUsed`; `limitExceeded` if the parts have more bytes than the limit; what the parser and the
+  ///   stream throw.
   public init(reading stream: InputStream, with parser: FormParser, limit: Int) throws {
     try self.init(reading: InputStreamSource(stream), with: parser, limit: limit)
   }

@@ -28,7 +28,7 @@ extension Part {
   /// ```
   ///
   /// - A list becomes several fields with the same name. If its elements are structures or lists themselves, the names
-  ///   have the indices of the elements: `items[0][price]`, or `items[0].price` with dots.
+  ///   contain the indices of the elements: `items[0][price]`, or `items[0].price` with dots.
   /// - A value that is nil, an empty list, and an empty structure have no field.
   /// - Dates, data, URLs and decimals are encoded as `JSONEncoder` encodes them by default: seconds since 2001, base
   ///   64, and text. Format a date in `encode(to:)` if the server expects another text.
@@ -38,8 +38,8 @@ extension Part {
   /// - Parameters:
   ///   - value: a structure, a class, or a dictionary whose keys are text, whole numbers or `CodingKeyRepresentable`.
   ///   - nesting: how the names of nested values are written.
-  /// - Throws: `notEncodable` if the value is not a structure, if a dictionary in it has other keys, if a number is not
-  ///   finite, or if the value throws an error; `nestedTooDeep` if something is encoded at more than
+  /// - Throws: `notEncodable` if the value is not a structure, if a dictionary in the value has other keys, if a number
+  ///   is not finite, or if the value throws an error; `nestedTooDeep` if values are nested in more than
   ///   ``FormStreamMultipart/Form/maximumNesting`` levels.
   public static func fields(
     of value: some Encodable, nesting: FieldNesting = .brackets

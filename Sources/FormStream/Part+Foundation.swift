@@ -37,7 +37,7 @@ extension PartBody {
   /// - Parameters:
   ///   - length: the number of bytes, if it is known.
   ///   - replay: whether `make` can be called again for the same bytes.
-  ///   - make: creates an unopened stream; nil if that fails.
+  ///   - make: creates an unopened stream; returns nil if it can't.
   public static func inputStream(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ make: @escaping @Sendable () -> InputStream?

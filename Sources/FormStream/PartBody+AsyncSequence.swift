@@ -18,10 +18,10 @@ extension PartBody {
   /// - Parameters:
   ///   - length: the number of bytes in all chunks, if it is known.
   ///   - replay: whether `make` can be called again for the same bytes.
-  ///   - make: creates the sequence. It is called each time the body is read: it must make a new sequence each time,
-  ///     with the same bytes from the first on. Don't return a sequence that was made before. Most sequences, such as
-  ///     `AsyncStream`, can be iterated once, and have no bytes afterwards: use ``asyncChunks(_:length:)-(Chunks,_)``
-  ///     for such a sequence.
+  ///   - make: creates the sequence. It is called each time the body is read: it must make a new sequence with the same
+  ///     bytes each time. Don't return a sequence that was made before. Most sequences, such as `AsyncStream`, can be
+  ///     iterated only once, and have no bytes afterwards: use ``asyncChunks(_:length:)-(Chunks,_)`` for such a
+  ///     sequence.
   public static func asyncChunks<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable, _ make: @escaping @Sendable () -> Chunks
   ) -> PartBody where Chunks.Element: Collection<UInt8> {
@@ -29,8 +29,8 @@ extension PartBody {
     return .writing(length: length, replay: replay) { try await sequence.write(to: $0) }
   }
 
-  /// The bytes of an asynchronous sequence of single bytes, which are collected into chunks of 16 KiB. A
-  /// sequence of chunks is faster, and has no delay. Otherwise it is like the other `asyncChunks`.
+  /// The bytes of an asynchronous sequence of single bytes, which are collected into chunks of 16 KiB. A sequence of
+  /// chunks is faster, and has no delay. Otherwise this function is like the other `asyncChunks`.
   public static func asyncChunks<Bytes: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable, _ make: @escaping @Sendable () -> Bytes
   ) -> PartBody where Bytes.Element == UInt8 {
@@ -58,8 +58,8 @@ extension PartBody {
 
 /// Writes a sequence to a body.
 ///
-/// It is a class so that the closure that runs in a task refers to no generic type: the types of iterators may not
-/// be `SendableMetatype`, and the iterator is used in that task only.
+/// This is a class so that the closure of the task refers to no generic type. The types of iterators need not be
+/// `SendableMetatype`, and only the task uses the iterator.
 private final class ChunkProducer<Chunks: AsyncSequence>: @unchecked Sendable
 where Chunks.Element: Collection<UInt8> {
   private let make: @Sendable () -> Chunks

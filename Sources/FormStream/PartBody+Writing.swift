@@ -2,7 +2,7 @@ import FormStreamPlatform
 import Foundation
 
 extension PartBody {
-  /// Bytes that a function writes: for code that produces bytes by itself, instead of being asked for them.
+  /// Bytes that a function writes. Use this if your code produces the bytes by itself, not on request.
   ///
   /// ```swift
   /// Part(name: "report", filename: "report.csv", body: .writing { writer in
@@ -11,17 +11,17 @@ extension PartBody {
   /// ```
   ///
   /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return when
-  /// there is room. If the reader stops before the end, because the request ended, the task is cancelled. If `write`
-  /// throws, reading fails, and the error of `write` is ``FormStreamMultipart/MultipartError/underlying``. When `write`
-  /// returns, the body is complete: other tasks that it started can't write any more. ``asyncChunks(length:replay:_:)``
-  /// says where such a body may be read.
+  /// there is room. If the reader stops before the end, for example because the request ended, the task is cancelled.
+  /// If `write` throws, reading fails, and the error of `write` is ``FormStreamMultipart/MultipartError/underlying``.
+  /// When `write` returns, the body is complete: other tasks that it started can't write any more. The documentation of
+  /// ``asyncChunks(length:replay:_:)`` says on which threads such a body may be read.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes, if it is known. If fewer or more are written, reading fails, and the body is
-  ///     never complete.
+  ///   - length: the number of bytes, if it is known. If fewer or more bytes are written, reading fails, and the body
+  ///     is never complete.
   ///   - replay: whether the body can be read more than once. Choose ``FormStreamMultipart/Replay/repeatable`` if
-  ///     `write` writes the same bytes each time it is called. It can't if it iterates a sequence that can be iterated
-  ///     once.
+  ///     `write` writes the same bytes each time it is called. A function can't write the same bytes again from a
+  ///     sequence that can be iterated only once.
   ///   - write: writes the bytes. It is called each time the body is read.
   public static func writing(
     length: Int64? = nil, replay: Replay = .once,
@@ -38,7 +38,7 @@ public struct BodyWriter: Sendable {
   /// Writes bytes, in order, and waits until there is room for more.
   ///
   /// - Throws: `CancellationError` if the body is not read any more; ``FormStreamMultipart/MultipartError`` with the
-  ///   code `notOpen` if the function that writes it has returned. Nothing was written then.
+  ///   code `notOpen` if the function that writes the body has returned; nothing is written in this case.
   public func write(_ bytes: [UInt8]) async throws {
     try await buffer.append(bytes[...])
   }
@@ -50,7 +50,7 @@ public struct BodyWriter: Sendable {
     // After the write has begun, all of its bytes get into the body, even if the function returns meanwhile.
     try buffer.beginWrite()
     defer { buffer.endWrite() }
-    // Pieces, so that a large collection is not copied at once.
+    // The write is done in pieces, so that a large collection is not copied at once.
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = rest.prefix(WrittenBytes.capacity)
@@ -177,7 +177,7 @@ private final class WrittenBytes: Sendable {
     }
   }
 
-  /// Waits for bytes, and takes all that are there; none at the end.
+  /// Waits for bytes, and takes all available bytes; returns no bytes at the end.
   func take() throws -> ArraySlice<UInt8> {
     let (bytes, writers) = try state.waitUntil({
       !$0.bytes.isEmpty || $0.hasEnded || $0.isAbandoned

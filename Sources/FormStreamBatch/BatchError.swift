@@ -13,7 +13,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
-    /// Takes over the code of a failure that ``MultipartError`` has too.
+    /// Uses the code that ``MultipartError`` has for the same failure.
     private init(_ code: MultipartError.Code) { rawValue = code.rawValue }
 
     /// The file does not exist.
@@ -40,9 +40,9 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let listMalformed = Code(rawValue: "list-malformed")
     /// A pattern for names is not valid.
     public static let invalidPattern = Code(rawValue: "invalid-pattern")
-    /// A template has a name in braces that no value has, or the text that it makes for a file can't be used.
+    /// A template has an unknown name in braces, or the text that a template makes for a file can't be used.
     public static let invalidTemplate = Code(rawValue: "invalid-template")
-    /// A file can't be sent in a request with others, or there are too many files for one request.
+    /// A file can't be sent in one request with other files, or there are too many files for one request.
     public static let notPackable = Code(rawValue: "not-packable")
     /// The request for a file was not completed because of another file in the same request.
     public static let requestCutShort = Code(rawValue: "request-cut-short")
@@ -56,7 +56,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let journalUnreadable = Code(rawValue: "journal-unreadable")
     /// A journal is not valid, or belongs to another manifest.
     public static let journalMalformed = Code(rawValue: "journal-malformed")
-    /// The directory of the journals is itself to be sent, or it holds the journals of another listing.
+    /// The directory of the journals would itself be sent, or it contains the journals of another listing.
     public static let journalMisplaced = Code(rawValue: "journal-misplaced")
     /// Another run is writing the manifest in the directory of the journals at the moment.
     public static let journalInUse = Code(rawValue: "journal-in-use")
@@ -70,7 +70,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
   public let subject: String
   /// A sentence that says what failed and what to do.
   public var description: String { message.description }
-  /// The sentence, with settings as values.
+  /// The sentence of ``description``, with the settings in it as values instead of text.
   package let message: Message
   /// The failed system call's error, if there was one.
   public let underlying: SystemError?

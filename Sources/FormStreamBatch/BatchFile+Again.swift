@@ -5,12 +5,12 @@ extension BatchFile {
   /// The number that `{index}` stands for.
   var number: Int { keptIndex ?? index }
 
-  /// The file as it is written into a manifest from which it will be sent again.
+  /// The file as it is written to a manifest of files to send again.
   ///
   /// - Parameters:
   ///   - isDoubtful: whether the server may have accepted the file.
   ///   - isChanged: whether the file has changed since it was listed.
-  ///   - keepsIndex: whether the file keeps the index that it had in the run in which it was not accepted.
+  ///   - keepsIndex: whether the file keeps its index from the run in which it was not accepted.
   func again(isDoubtful: Bool, isChanged: Bool, keepsIndex: Bool = false) -> BatchFile {
     var file = self
     if keepsIndex { file.keptIndex = number }
@@ -19,7 +19,7 @@ extension BatchFile {
     return file
   }
 
-  /// Replaces size and time by those that the file has now. Does nothing if the file can't be found from here.
+  /// Replaces the size and the time with the file's current size and time. Does nothing if the file can't be found.
   private mutating func readStatusAgain() {
     let found: FileStatus?
     do throws(SystemError) {

@@ -2,7 +2,7 @@ public import FormStreamMultipart
 
 /// A file of a batch: an entry of a listing or a record of a manifest.
 ///
-/// It holds what was found when the file was listed. No file is open.
+/// It contains what was found when the file was listed. The file is not open.
 public struct BatchFile: Hashable, Sendable {
   /// A text field that is sent with the file.
   public struct Field: Hashable, Sendable {
@@ -20,13 +20,13 @@ public struct BatchFile: Hashable, Sendable {
 
   /// The path by which the file is opened.
   public var path: LocalPath
-  /// The directory that the file must not leave: `path` is `root`, a slash and `relative`. Nil if the path is opened
+  /// The directory that ``path`` must not lead out of: `path` is `root`, a slash and `relative`. Nil if the path is opened
   /// as it was given.
   public var root: LocalPath?
   /// The path below ``root``, or the path as it was given.
   public var relative: LocalPath
-  /// The path that `{relative}` stands for: ``relative``. If several paths were named, the name of the file's directory
-  /// comes before it.
+  /// The path that `{relative}` stands for: ``relative``. If several paths were named, the name of the directory that was
+  /// named comes before it.
   package var keptPath: LocalPath
   /// The path as it is written in a manifest: below the manifest's root, or absolute.
   public var manifestPath: LocalPath
@@ -34,8 +34,8 @@ public struct BatchFile: Hashable, Sendable {
   public var size: Int64
   /// When the file was last written to, in nanoseconds since 1970. Times that don't fit into 64 bits are clamped.
   public var modified: Int64
-  /// The identity of the file, which must not change until the file is sent. Nil if the entry is from a manifest, which has
-  /// only size and time, or if the file can't be sent.
+  /// The identity of the file. It must not change until the file is sent. Nil if the file can't be sent, or if the entry is
+  /// from a manifest, because a manifest has only size and time.
   package var identity: FileIdentity?
   /// The media type, if the manifest has one.
   public var type: MediaType?
@@ -44,15 +44,14 @@ public struct BatchFile: Hashable, Sendable {
   /// The text fields that the manifest has for the file.
   public var fields: [Field]
   /// Whether the manifest says that the server may have accepted the file in an earlier run. The manifest's own journals
-  /// don't say this.
+  /// don't mention this, because the earlier run had another manifest, or the file's record was lost.
   public var maybeDuplicate = false
-  /// Whether ``path`` may name a link if there is no root. Below a root, links that don't leave the root are followed
+  /// Whether ``path`` may name a link if there is no root. Below a root, links that don't lead out of the root are followed
   /// anyway.
   package var followsLinks = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
-  /// The ``index`` that the file had in the run in which it was not accepted, if the manifest lists the files left over
-  /// from that run.
+  /// The ``index`` of the file in an earlier run, if the manifest lists the files that were not accepted in that run.
   package var keptIndex: Int?
   /// Where the file's record begins in the manifest. Journals and idempotency keys name the record by this offset.
   public var offset: Int64

@@ -31,7 +31,7 @@ extension CommandPlan {
   private init(
     _ arguments: LowArguments, _ files: CommandFiles, _ input: InputReader
   ) throws(Failure) {
-    // The commands like curl check their files later: only the plans of their requests know all outputs.
+    // `post`, `put` and `get` check their files later, because only the plans of their requests know all outputs.
     if let verb = arguments.verb, !verb.isLikeCurl { try files.check() }
     switch arguments.verb {
     case .encode: self = .encode(try EncodePlan(arguments))

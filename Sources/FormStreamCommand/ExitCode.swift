@@ -33,8 +33,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   /// The signal that the code stands for; nil if it stands for none.
   var signal: Int32? { rawValue > 128 ? rawValue - 128 : nil }
 
-  /// A command with several files or requests ends with the code of the lowest rank. So the code does not depend on
-  /// their order.
+  /// The severity of the code. A command with several files or requests ends with the code of the lowest rank, so their
+  /// order does not matter.
   private var rank: Int {
     switch self {
     // A signal ends the process, whatever became of the requests.

@@ -24,7 +24,7 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// A directory that a flag names can't be used. Only its last component is made if it does not exist.
+  /// The failure if a directory that a flag names can't be used. The command makes only the last component of the path.
   static func unusableDirectory(
     _ directory: LocalPath, of flag: String = "--into", cause: SystemError?, description: String
   ) -> Failure {
@@ -49,7 +49,7 @@ extension Failure {
 }
 
 extension ExitCode {
-  /// The exit code for an error in a body that is read or made; nil if the library has no such error.
+  /// The exit code for an error in a body that is read or made; nil for any other error.
   init?(_ code: MultipartError.Code) {
     switch code {
     case .malformedBody, .bodyIncomplete, .limitExceeded: self = .failed

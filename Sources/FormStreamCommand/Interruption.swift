@@ -4,8 +4,8 @@ import FormStreamPlatform
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
 /// the grace period, cuts off the work that is still running. After that the process ends, at the latest when the
-/// cleanup time is over. A SIGHUP does not count as a second signal: when a terminal is closed, the system sends one,
-/// and the shell another. Half-written files are removed in each case.
+/// cleanup time is over. A SIGHUP does not count as a second signal: when a terminal is closed, the system sends a
+/// SIGHUP, and the shell sends another. Half-written files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.
@@ -24,8 +24,8 @@ final class Interruption: Sendable {
   ///
   /// - Parameters:
   ///   - gracePeriod: seconds from the first signal until work is cut off.
-  ///   - cleanup: seconds that are left for cleaning up after that; none if 0.
-  ///   - includesQuit: whether SIGQUIT counts too. Otherwise it ends the process at once.
+  ///   - cleanup: seconds for cleaning up after the work is cut off; none if 0.
+  ///   - includesQuit: whether SIGQUIT is handled like the other signals. Otherwise SIGQUIT ends the process at once.
   init(gracePeriod: Int, cleanup: Int = 0, includesQuit: Bool = false) {
     let state = Guarded(State())
     self.state = state
@@ -50,7 +50,7 @@ final class Interruption: Sendable {
   /// Whether work was cut off: by a second signal, or because it took too long after the first.
   var isGracePeriodOver: Bool { state.withLock(\.isGracePeriodOver) }
 
-  /// Sets what stops the work in an orderly way.
+  /// Sets the action that stops the work in an orderly way.
   func onSignal(_ stop: @escaping @Sendable (Int32) -> Void) {
     let signal = state.withLock { state in
       state.stop = stop
@@ -59,7 +59,7 @@ final class Interruption: Sendable {
     if let signal { stop(signal) }
   }
 
-  /// Sets what cuts off the work that is left when the grace period is over.
+  /// Sets the action that cuts off the remaining work when the grace period is over.
   func onGracePeriodEnd(_ cutOff: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       state.cutOff = cutOff
@@ -89,8 +89,8 @@ extension Guarded<Interruption.State> {
 }
 
 extension Interruption {
-  /// Runs a function on another thread, because it may block: an output may have no reader, and a FIFO no other end.
-  /// After a signal, this waits for the function only for a moment.
+  /// Runs a function on another thread, because the function may block: an output may have no reader, and a FIFO may
+  /// not be open at its other end. After a signal, this waits only 50 ms for the function.
   ///
   /// - Parameter message: the failure if the function has not returned by then.
   func performBlocking<Value: Sendable>(

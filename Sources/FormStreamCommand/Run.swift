@@ -31,7 +31,8 @@ public func run(_ arguments: [Argument]) -> ExitCode {
   }
 }
 
-/// Prints the overview if nothing is typed. It goes to standard error: standard output is for what was asked for.
+/// Prints the overview if there are no arguments. The overview goes to standard error, because the user did not ask for
+/// it.
 private func overview() -> Failure {
   for line in Document.help(for: nil).split(separator: "\n", omittingEmptySubsequences: false)
     .dropLast()

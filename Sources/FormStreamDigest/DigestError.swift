@@ -1,4 +1,4 @@
-/// An error of computing a digest: what failed and what to do about it.
+/// A failure to compute a digest: what failed and what to do about it.
 package struct DigestError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   package struct Code: RawRepresentable, Hashable, Sendable {

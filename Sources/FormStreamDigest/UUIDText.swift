@@ -15,7 +15,8 @@ package enum UUIDText {
     return text(bytes, version: 4)
   }
 
-  /// The UUID of a name, the same each time: version 8, made from its SHA-256.
+  /// The UUID of a name (version 8), made from the name's SHA-256. The same name always gets the
+  /// same UUID.
   package static func named(_ name: String) throws(DigestError) -> String {
     text(try SHA256.digest(of: Array(name.utf8)).bytes, version: 8)
   }

@@ -12,7 +12,7 @@ extension Duration {
     return overflow ? .max : product + attoseconds / 1_000_000_000_000_000
   }
 
-  /// `components` has no room for the longest durations.
+  /// The duration, limited to the range that `components` can represent.
   private var withinComponents: Duration {
     min(max(self, .seconds(-Int64.max)), .seconds(Int64.max))
   }

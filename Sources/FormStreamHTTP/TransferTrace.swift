@@ -1,6 +1,6 @@
 /// A piece of the traffic, for people to read. Secrets are masked.
 public struct TransferTrace: Sendable, CustomStringConvertible {
-  /// What the text is.
+  /// The kind of traffic that a trace shows.
   public enum Kind: Sendable {
     /// The head of a request that was sent.
     case requestHead
@@ -10,7 +10,7 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
     case note
   }
 
-  /// What the text is.
+  /// The kind of traffic that the text shows.
   public let kind: Kind
   /// One or more lines, without a line break at the end.
   public let text: String

@@ -4,20 +4,21 @@ import FormStreamPlatform
 package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The offset of the first byte that does not fit.
   package let offset: Int
-  /// What was expected there.
+  /// What was expected at the offset.
   package let expected: String
 
   package var description: String { "byte \(offset): expected \(expected)" }
 }
 
 extension JSONValue {
-  /// The deepest nesting that is read. The JSON is from outside, and each level takes room on the stack.
+  /// The deepest nesting that the reader accepts. It is limited because JSON may come from outside, and each level
+  /// takes room on the stack.
   package static let maximumDepth = 64
 
   /// Reads a JSON text (RFC 8259).
   ///
-  /// Fractions are rounded to millionths, and a number that does not fit into 64 bits becomes null, as in the JSON that
-  /// is written. Half of a surrogate pair becomes U+FFFD. If a key occurs twice, both members are kept.
+  /// Fractions are rounded to millionths, and a number that does not fit into 64 bits becomes null, as when JSON is
+  /// written. Half of a surrogate pair becomes U+FFFD. If a key occurs twice, both members are kept.
   package init(parsing bytes: [UInt8]) throws(JSONSyntaxError) {
     var reader = JSONReader(bytes)
     self = try reader.readText()

@@ -1,19 +1,20 @@
 package import FormStreamPlatform
 
-/// A JSON value whose objects keep the order of their keys, which records promise.
+/// A JSON value. Objects keep the order of their keys, because records promise this order.
 ///
 /// Recursion over a value is safe: our own records nest a few levels, and the reader limits how deep a text may nest.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  /// A fraction, as a number of millionths. An integer can't be NaN or infinite, which JSON can't express.
+  /// A fraction, as a number of millionths. JSON can't express NaN and infinity, and neither can an integer.
   case millionths(Int64)
   case string(String)
   case array([JSONValue])
   case object([Member])
 
-  /// A key of an object and its value. No key may be written twice; JSON that is read may have one twice.
+  /// A key of an object and its value. When JSON is written, no key may occur twice. When JSON is read, a key may occur
+  /// twice.
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: JSONValue
@@ -46,7 +47,8 @@ extension JSONValue {
     number.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .null
   }
 
-  /// The number, rounded to millionths: seconds to microseconds. Null as in ``integer(rounding:)``.
+  /// The number, rounded to millionths: seconds to microseconds. It becomes null in the same cases as in
+  /// ``integer(rounding:)``.
   package static func fraction(rounding number: Double?) -> JSONValue {
     number.flatMap { Int64(exactly: ($0 * 1_000_000).rounded()) }.map(JSONValue.millionths) ?? .null
   }
@@ -56,7 +58,7 @@ extension JSONValue {
 
 extension JSONValue {
   /// The values of a key and of its `…_b64` key for some bytes: text and null if they are UTF-8, otherwise null and
-  /// base 64. Both are null if there are no bytes.
+  /// base 64. Both are null if `bytes` is nil.
   package static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
     guard let bytes else { return (.null, .null) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -73,7 +75,7 @@ extension JSONValue {
   }
 }
 
-// MARK: What several records have
+// MARK: Values in several records
 
 extension JSONValue {
   /// An error: a code, and a full sentence for people.
@@ -81,7 +83,7 @@ extension JSONValue {
     ["code": .string(code), "message": .string(message)]
   }
 
-  /// Names and values. A list of pairs keeps order and repetition, which an object would lose.
+  /// Names and values, as a list of pairs. It keeps the order and repeated names, and an object would not.
   package static func pairs(_ pairs: some Sequence<(String, String)>) -> JSONValue {
     .array(pairs.map { [.string($0), .string($1)] })
   }
@@ -89,7 +91,7 @@ extension JSONValue {
 
 // MARK: Literals
 
-// With these a record is written like its JSON: `["schema": "…", "complete": true, "error": nil]`.
+// With these literals, a record is written like its JSON: `["schema": "…", "complete": true, "error": nil]`.
 
 extension JSONValue: ExpressibleByNilLiteral {
   package init(nilLiteral: ()) { self = .null }

@@ -88,8 +88,8 @@ private func writeList<Element>(
 
 // MARK: Numbers
 
-/// Appends a number of millionths as a decimal fraction: `0.25`, `-3.000001`, `12.0`. There is always a digit
-/// after the point, so that a reader that distinguishes integers from fractions finds the same type in each record.
+/// Appends a number of millionths as a decimal fraction: `0.25`, `-3.000001`, `12.0`. There is always a digit after the
+/// point, so that programs that distinguish integers from fractions find the same type in each record.
 ///
 /// RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]. The exponent is never used.
 private func writeMillionths(_ number: Int64, to bytes: inout [UInt8]) {
@@ -107,15 +107,15 @@ private func writeMillionths(_ number: Int64, to bytes: inout [UInt8]) {
 
 /// Appends text as a JSON string. A Swift string is valid Unicode, so the output is valid UTF-8.
 ///
-/// RFC 8259 §7: "All Unicode characters may be placed within the quotation marks, except for the
-/// characters that MUST be escaped: quotation mark, reverse solidus, and the control characters (U+0000
-/// through U+001F)." This escapes more: every character that could do harm on a terminal, because a record may
-/// be shown on one. A reader of JSON gets the same text.
+/// RFC 8259 §7: "All Unicode characters may be placed within the quotation marks, except for the characters that MUST
+/// be escaped: quotation mark, reverse solidus, and the control characters (U+0000 through U+001F)." This also escapes
+/// every character that could do harm on a terminal, because a record may be shown on a terminal. A reader of JSON gets
+/// the same text.
 private func writeString(_ text: String, to bytes: inout [UInt8]) {
   bytes.append(UInt8(ascii: "\""))
   var text = text
   text.withUTF8 { utf8 in
-    // Most text needs no escape: what lies between two escapes is copied at once.
+    // Most text needs no escape, so the bytes between two escapes are copied at once.
     var copied = 0
     var index = 0
     while index < utf8.count {
@@ -168,9 +168,9 @@ private func writeEscape(of scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
 
 /// The scalar that begins at an index, and the number of its bytes.
 ///
-/// RFC 3629 §3: the number of leading ones in the first octet is the length of the sequence. The bits after them,
-/// and the lowest six bits of each octet that follows, are the scalar. The bytes are those of a string, so they
-/// are valid.
+/// RFC 3629 §3: the number of leading ones in the first octet is the length of the sequence. The bits after the leading
+/// ones, and the lowest six bits of each octet that follows, are the scalar. The bytes come from a string, so they are
+/// valid.
 private func scalar(
   at index: Int, of utf8: UnsafeBufferPointer<UInt8>
 ) -> (Unicode.Scalar, length: Int) {

@@ -3,10 +3,11 @@ import FormStreamMultipart
 /// Decides between the type of a file's contents and the type of its name.
 enum Arbitration {
   /// Implements the policy `auto`: the contents decide. But if their type is general, the first
-  /// type of the extension that does not contradict it decides.
+  /// type of the extension that does not contradict the contents decides.
   ///
   /// - Parameters:
-  ///   - content: the type of the contents; nil if there are none, or it was not detected.
+  ///   - content: the type of the contents; nil if there are no contents, or their type was not
+  ///     detected.
   ///   - firstTypeByName: finds the first type of the extension that fulfils a condition.
   static func type(
     content: MediaType?, firstTypeByName: ((MediaType) -> Bool) -> MediaType?
@@ -54,8 +55,8 @@ private enum Family {
     }
   }
 
-  /// Whether contents of this family can have a type: text is never a photo, and an archive is
-  /// never a song.
+  /// Whether contents of this family can have the given type: text is never a photo, and an archive
+  /// is never a song.
   func isCompatible(with essence: String) -> Bool {
     switch self {
     case .known: false

@@ -1,7 +1,7 @@
 public import FormStreamMultipart
 
 extension ExtensionTable {
-  /// The built-in table, followed by `/etc/mime.types` if it exists. That file is read only if the
+  /// The built-in table, followed by `/etc/mime.types` if it exists. The file is read only if the
   /// built-in table isn't enough.
   public static let system = builtIn.adding(ExtensionTable { systemText })
 

@@ -52,8 +52,8 @@ public final class MediaTypeSniffer: Sendable {
     }
   }
 
-  /// The type of a file name, if there is nothing to read: from the overrides and, if the policy
-  /// uses it, the extension.
+  /// The type of a file name, if there are no contents. It comes from the overrides, or from the
+  /// extension if the policy uses extensions.
   public func type(forFilename filename: String) -> SniffedType {
     if let type = typeByName(filename, path: nil) { return type }
     guard policy == .auto, let type = extensions.firstType(of: filename) else { return .unknown }
@@ -72,8 +72,8 @@ public final class MediaTypeSniffer: Sendable {
 
   /// The type of a file.
   ///
-  /// - Throws: `inputMissing`, or `inputUnreadable` if the file must be read and that fails, or it
-  ///   is a directory, a FIFO or a device.
+  /// - Throws: `inputMissing`; `inputUnreadable` if the file must be read, but reading fails, or
+  ///   the file is a directory, a FIFO or a device.
   public func type(of path: some LocalPathConvertible) throws(MediaTypesError) -> SniffedType {
     let path = try Self.localPath(path)
     let filename = path.lastComponent
@@ -107,7 +107,7 @@ public final class MediaTypeSniffer: Sendable {
   /// - Parameters:
   ///   - descriptor: a regular file, open for reading.
   ///   - filename: the file name.
-  /// - Throws: `inputUnreadable` if the file must be read and that fails.
+  /// - Throws: `inputUnreadable` if the file must be read, but reading fails.
   public func type(
     ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {
@@ -145,8 +145,8 @@ public final class MediaTypeSniffer: Sendable {
   }
 
   private func typeByContent(_ bytes: UnsafeRawBufferPointer, _ filename: String) -> SniffedType {
-    // libmagic has a type for empty contents that is not registered. Its other types are checked
-    // like any text, because they may come from any database.
+    // libmagic's type for empty contents is not registered, so it is not used. Its other types are
+    // checked like any text, because they may come from any database.
     let content =
       bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.withRegisteredName }
     let detected = Arbitration.type(content: content.flatMap { MediaType($0.essence) }) {

@@ -12,7 +12,7 @@ public struct MediaTypesError: Error, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
-    /// The code of a failure that both kinds of errors have.
+    /// A code that `MultipartError` has, too.
     private init(_ code: MultipartError.Code) { rawValue = code.rawValue }
 
     /// libmagic's database does not exist, can't be read, or is not valid.

@@ -1,8 +1,8 @@
 import FormStreamMultipart
 
 extension MediaType {
-  /// The type with its name in IANA's registry, if libmagic uses another: one from before the
-  /// format was registered, or one that is obsolete. Receivers know the registered names.
+  /// The type with its name in IANA's registry, if libmagic uses another name: an obsolete name, or
+  /// a name from before the format was registered. Receivers know the registered names.
   var withRegisteredName: MediaType {
     guard let name = registeredNames[essence] else { return self }
     return MediaType(name + description.dropFirst(essence.utf8.count)) ?? self

@@ -54,15 +54,15 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
 
     /// The next file; nil after the last. This method stays on the caller's actor; the files are read on other threads.
     ///
-    /// - Throws: the error of `paths`, after the files before the error were returned. If a file's type can't be detected, that
-    ///   error is the file's `result`.
+    /// - Throws: the error of `paths`, after the files before the error were returned. If a file's type can't be detected, the
+    ///   error is in the file's `result`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> SniffedFile? {
       while !isAtEnd, running.count < SniffedFiles.maximumAhead {
         do {
           if let path = try await paths.next(isolation: actor) {
-            // The file is not read on the caller's actor, so the closure must not mention this actor.
+            // The file is not read on the caller's actor, so the closure must not capture the actor.
             running.append(Task { @concurrent [sniffer] in sniffer.sniff(path) })
           } else {
             isAtEnd = true

@@ -14,9 +14,9 @@ public struct SniffingPolicy: Hashable, Sendable, CustomStringConvertible {
   /// The file name extension alone. Nothing is read.
   public static let `extension` = SniffingPolicy(kind: .extension)
   /// The contents. If their type is general (text, an archive, bytes), an extension that does not
-  /// contradict it decides.
+  /// contradict the contents decides.
   public static let auto = SniffingPolicy(kind: .auto)
-  /// Nothing: only overrides give types.
+  /// Nothing is detected: only overrides give types.
   public static let none = SniffingPolicy(kind: .none)
 
   /// Every policy, the default first.

@@ -1,6 +1,6 @@
 public import FormStreamMultipart
 
-/// A rule that takes precedence over detection: files whose names match a glob have a type.
+/// A rule that takes precedence over detection: files whose names match a glob get the rule's type.
 public struct TypeOverride: Hashable, Sendable {
   /// The pattern, as in shells: `*`, `?` and `[…]`. If it contains a slash it is matched against
   /// the full path, otherwise against the last component.

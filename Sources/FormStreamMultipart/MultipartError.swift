@@ -1,7 +1,6 @@
 package import FormStreamPlatform
 
-/// An error of making, laying out, reading or parsing a form: what failed, on what, and what to do
-/// about it.
+/// An error in creating, laying out, reading or parsing a form: what failed, its subject, and what to do about it.
 public struct MultipartError: Error, Sendable {
   /// The kind of failure. The set is open: later versions add to it.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -84,7 +83,7 @@ public struct MultipartError: Error, Sendable {
   public let underlying: (any Error)?
   /// A sentence that says what failed and what to do.
   public var description: String { message.description }
-  /// The sentence, with settings as values.
+  /// The text of `description`, in which settings are kept as values.
   package let message: Message
 
   package init(

@@ -1,9 +1,9 @@
 /// A file that appears under its name only when it is complete.
 ///
-/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds, the file has no name if the file system allows that (most
-/// do; network file systems do not). Otherwise it has a temporary name. If this object is released before the commit,
-/// the file is removed. A file without a name is removed even if the process is killed. One thread writes and commits;
-/// any thread may call ``discard()``.
+/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds, the file has no name. On file systems without nameless
+/// files, such as network file systems, it has a temporary name. If this object is released before the commit, the file
+/// is removed. A file without a name is removed even if the process is killed. One thread writes and commits; any
+/// thread may call ``discard()``.
 package final class AtomicFile: Sendable {
   /// What ``commit(as:in:ifTaken:isSynchronized:)`` does if the name is taken.
   package enum NameConflict: Sendable {
@@ -22,7 +22,7 @@ package final class AtomicFile: Sendable {
 
   private struct Contents {
     var size: Int64 = 0
-    /// For how many bytes room is reserved.
+    /// The number of bytes for which room is reserved.
     var reserved: Int64 = 0
     /// Whether everything written so far is on the disk.
     var isOnDisk = false
@@ -41,7 +41,7 @@ package final class AtomicFile: Sendable {
   ///   - temporaryName: for callers that must know the name beforehand. Use
   ///     ``FileName/temporary()``.
   ///   - permissions: the mode of the file; the umask applies.
-  ///   - isNamed: whether it has the temporary name from the beginning.
+  ///   - isNamed: whether the file has the temporary name from the beginning.
   package init(
     in directory: DirectoryDescriptor, temporaryName: FileName = .temporary(),
     permissions: UInt32 = 0o666, isNamed: Bool = false
@@ -64,7 +64,7 @@ package final class AtomicFile: Sendable {
   /// Creates the file in the directory of a path. Commit it as the last component of that path.
   ///
   /// - Throws: `ENOENT` if the path is empty or contains a NUL, `EISDIR` if it ends in a slash, and
-  ///   what opening the directory and creating the file throw.
+  ///   the errors of opening the directory and of creating the file.
   package convenience init(
     for path: some PathBytes, permissions: UInt32 = 0o666
   ) throws(SystemError) {
@@ -102,7 +102,8 @@ package final class AtomicFile: Sendable {
     try descriptor.setPermissions(permissions)
   }
 
-  /// Gives this file the mode of the file that it is to replace, if there is one. This file may be closed already.
+  /// Gives this file the mode of the file that it will replace. Does nothing if there is no such file. Works after
+  /// ``close()`` too.
   ///
   /// - Parameter target: the directory of the name; nil means the directory that the file was created in.
   package func setPermissions(
@@ -146,7 +147,8 @@ package final class AtomicFile: Sendable {
     return identity
   }
 
-  /// Gives the file its name. Returns false if the name is taken and stays taken; then the caller may try another name.
+  /// Gives the file its name. Returns false if the name is taken and can't be replaced. The caller may then try another
+  /// name.
   ///
   /// If synchronizing the directory fails, this throws although the file has its name.
   ///
@@ -160,7 +162,7 @@ package final class AtomicFile: Sendable {
     // C would cut the name at a NUL, and the file would get another name.
     guard name.isUsable else { throw .notFound }
     let target = directory ?? self.directory
-    // An earlier attempt with a name that was taken has synchronized and closed the file already.
+    // If an earlier attempt found its name taken, the next two calls do nothing. The file may be closed by then.
     if isSynchronized { try synchronize() }
     try releaseRoom()
     let isNamed = try state.withLock { state throws(SystemError) in
@@ -179,10 +181,10 @@ package final class AtomicFile: Sendable {
   ) throws(SystemError) -> Bool {
     if state == .unnamed {
       try descriptor.flush()
-      // A name can be given to a file without one only if the name is free.
+      // A file without a name can only be given a free name.
       if conflict == .refuse {
         guard try descriptor.link(as: name, in: target) else { return false }
-        // `flush` has thrown already what closing would report.
+        // `flush` has already thrown any error that closing would report.
         try? descriptor.close()
         return true
       }

@@ -5,7 +5,7 @@ package protocol PathBytes: Sendable {
 }
 
 extension PathBytes {
-  /// Whether the path contains no NUL. C would cut the path there, and it would name another file.
+  /// Whether the path contains no NUL. C would cut the path at the NUL, so the path would name another file.
   package var isUsable: Bool { !bytes.contains(0) }
 
   /// The directory of the path's last component: everything up to the last slash, or the current
@@ -61,21 +61,21 @@ package struct FileName: PathBytes, Hashable {
 
   /// Linux allows names of 255 bytes.
   private static let maximumLength = 255
-  /// Text after the last dot that is longer than this, the dot included, is not an extension.
+  /// The greatest length of an extension, with its dot. Longer text after the last dot is not an extension.
   static let maximumExtension = 16
 
   /// The name with a number before its extension if the number is above 1: `photo.jpg`, `photo-2.jpg`.
   package func numbered(_ number: Int) -> FileName {
     guard number > 1 else { return self }
     let dot = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
-    // A name that begins with its last dot is hidden, and has no extension.
+    // A name whose only dot comes first belongs to a hidden file, and has no extension.
     let isExtension = dot > 0 && bytes.count - dot <= Self.maximumExtension
     let end = isExtension ? bytes[dot...] : []
     return FileName(bytes: Array(bytes.dropLast(end.count))).appending(
       Array("-\(number)".utf8) + end)
   }
 
-  /// The name with text at its end; the name is cut if it would be too long then.
+  /// The name followed by text. The name is cut if the result would be too long.
   package func appending(_ end: [UInt8]) -> FileName {
     var start = bytes[...].prefix(max(Self.maximumLength - end.count, 0))
     // The cut is not in the middle of a character: continuation bytes of UTF-8 are 10xxxxxx.

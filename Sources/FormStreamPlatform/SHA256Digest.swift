@@ -33,7 +33,7 @@ extension SHA256Digest: LosslessStringConvertible {
   }
 }
 
-/// As text: a string of 64 hexadecimal digits.
+/// A digest is encoded as a string of 64 hexadecimal digits.
 extension SHA256Digest: Codable {
   /// Reads the text of a digest.
   public init(from decoder: any Decoder) throws {

@@ -11,9 +11,9 @@ extension Receiver {
     public var port: UInt16 = 0
     /// A certificate and its key; nil means plain HTTP.
     public var tls: TLSIdentity?
-    /// The token that clients must send, as `Authorization: Bearer TOKEN` or as the password of Basic authentication
-    /// with any user name, for which browsers prompt. Nil means that no token is required. Printing the settings does
-    /// not show it.
+    /// The token that clients must send, as `Authorization: Bearer TOKEN`, or as the password of Basic authentication
+    /// with any user name. Browsers prompt for this password. Nil means that no token is required. Printing the
+    /// settings does not show the token.
     public var token: String? {
       get { hiddenToken.value }
       set { hiddenToken.value = newValue }
@@ -25,7 +25,7 @@ extension Receiver {
     public var escaping: EscapingProfile?
     /// Whether a page for uploads is served at `/`.
     public var servesPage = true
-    /// The options of the page for uploads. The page names the limits in any case.
+    /// The options of the page for uploads. The page always names the limits.
     public var page = Page()
     /// The limits for clients.
     public var limits = Limits()
@@ -79,10 +79,10 @@ extension Receiver {
     /// The most bytes of all text fields of a request that are kept.
     public var allTextFields = 256 * 1024
     /// The most connections at once. There may be fewer if too few files can be open: each connection needs a socket and a
-    /// file. Further clients wait to be accepted. If a client waits, the receiver closes a connection for it: the one that
-    /// has been idle for longest, or else the one whose client has been reading its response for longest, or else the one
-    /// whose body arrives most slowly below `minimumRate`. Each connection has a thread, and uses up to half a megabyte of
-    /// memory while a body arrives fast.
+    /// file. Further clients wait to be accepted. If a client waits, the receiver closes a connection. Its first choice is the
+    /// connection that has been idle for longest. Its second choice is the connection whose client has been reading its
+    /// response for longest. Its third choice is the connection whose body arrives most slowly below `minimumRate`. Each
+    /// connection has a thread, and uses up to half a megabyte of memory while a body arrives fast.
     public var connections = 256
     /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has this many
     /// connections, and none of them is idle or slow, requests on further connections are refused with 503 (`overloaded`).
@@ -99,7 +99,7 @@ extension Receiver {
     /// How long a client may pause while it sends a body or reads a response. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
     /// The lowest rate at which a client may send a body or read responses, in bytes a second. A faster client may keep its
-    /// connection until `body` is reached. If such clients hold all connections, no other client is served.
+    /// connection until `body` is reached. If such clients use all connections, no other client is served.
     public var minimumRate = 100
     /// How long a client may take to read the response.
     public var responseTime = Duration.seconds(60)

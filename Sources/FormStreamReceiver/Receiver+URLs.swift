@@ -5,7 +5,8 @@ extension Receiver {
   /// of the machine's addresses. The others have the addresses, with IPv4 first. There are no URLs if the receiver listens
   /// only for this machine.
   ///
-  /// Each call asks the system again. The system may look the name up in the network, and has one second for that.
+  /// Each call asks the system again. The system may look the name up on the network, but this method waits only one second for
+  /// the result.
   public func urlsForOthers() -> [String] {
     guard !isLoopbackOnly else { return [] }
     guard AddressKind(address) == .unspecified else { return [url] }
@@ -25,7 +26,7 @@ extension Receiver {
   }
 }
 
-/// Whether a name resolves to one of some addresses.
+/// Whether a name resolves to one of the addresses.
 private func leads(_ name: String, toOneOf hosts: Set<String>) -> Bool {
   let answer = Guarded(false)
   let isAnswered = AutoResetEvent()

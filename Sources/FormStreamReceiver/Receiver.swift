@@ -135,7 +135,7 @@ public final class Receiver: Sendable {
   /// Begins to stop the receiver; see ``stop(grace:)``.
   package func beginStopping(grace: Duration) { connections.close(within: grace) }
 
-  /// Does the same as ``wait()``, and blocks the thread. Unlike a task, it needs no descriptors.
+  /// Like ``wait()``, but blocks the thread. Unlike a task, a blocked thread needs no descriptors.
   package func blockUntilStopped() { ending.waitUntil(\.isOver) { _ in } }
 
   /// Waits until the receiver has been stopped, and all its connections and threads have ended.

@@ -13,7 +13,7 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
-    /// The address is invalid, in use, or not one of this machine.
+    /// The address is invalid, in use, or not an address of this machine.
     public static let addressUnusable = Code(rawValue: "address-unusable")
     /// The certificate or its key can't be read or used.
     public static let certificateUnusable = Code(rawValue: "certificate-unusable")

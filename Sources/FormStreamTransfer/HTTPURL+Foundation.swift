@@ -10,7 +10,7 @@ extension HTTPURL {
 }
 
 extension URL: HTTPURLConvertible {
-  /// The same URL.
+  /// This URL as an `HTTPURL`.
   ///
   /// - Throws: `invalidURL` unless the scheme is http or https.
   public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }

@@ -21,8 +21,8 @@ extension TransferBody {
   /// The bytes of an `InputStream`.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes in the stream; nil if it is unknown. A stream with fewer or more bytes fails the
-  ///     request; no byte over the announced length is sent.
+  ///   - length: the number of bytes in the stream; nil if it is unknown. If the stream has fewer or more bytes, the request
+  ///     fails; no byte over the announced length is sent.
   ///   - replay: whether `make` returns the same bytes each time.
   ///   - make: creates a stream; called for each attempt.
   public static func stream(
@@ -32,7 +32,7 @@ extension TransferBody {
     .part(.inputStream(length: length, replay: replay, make), type: type)
   }
 
-  /// Bytes that a function writes while they are sent: the alternative to a source that is asked for them.
+  /// Bytes that a function writes while they are sent. Use this if your code produces the bytes by itself, not on request.
   ///
   /// ```swift
   /// request.body = .writing(type: "text/csv") { writer in
@@ -48,8 +48,8 @@ extension TransferBody {
   ///   - length: the number of bytes; nil if it is unknown. If fewer or more are written, the request fails; no byte over
   ///     the announced length is sent.
   ///   - replay: whether the body can be sent again, in a retry or to the target of a redirect. Choose `.repeatable` if the
-  ///     function writes the same bytes each time it is called. A function that iterates a sequence can't do that if the
-  ///     sequence can be iterated only once.
+  ///     function writes the same bytes each time it is called. A function can't write the same bytes again from a sequence
+  ///     that can be iterated only once.
   ///   - write: writes the bytes; called for each attempt.
   public static func writing(
     length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .once,

@@ -2,7 +2,7 @@ public import Foundation
 
 extension TransferError {
   /// Decodes the body of the response that refused the request as JSON: many servers explain a refusal in JSON. Nil if no
-  /// response arrived, or if the body is something else; ``TransferResponse/decoded(as:decoder:)`` says why.
+  /// response arrived, or if its body can't be decoded; ``TransferResponse/decoded(as:decoder:)`` throws the reason.
   public func decodedError<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) -> Value? {

@@ -5,7 +5,7 @@ extension TransferResponse {
   /// The body as `Data`: a copy of ``body``.
   public var data: Data { Data(body) }
 
-  /// Decodes the body as JSON. Without a body, as with a 204, an optional type is nil.
+  /// Decodes the body as JSON. If there is no body, as with a 204, a value of an optional type is nil.
   ///
   /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept. If a session returned the response, the
   ///   error's ``TransferError/outcome`` is `ok`, because the server has accepted the request.

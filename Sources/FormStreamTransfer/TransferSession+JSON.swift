@@ -1,5 +1,5 @@
 extension TransferSession {
-  /// Posts a value as JSON. Other verbs send a value as `body: .json(value)`.
+  /// Posts a value as JSON. For other verbs, pass `body: .json(value)`.
   ///
   /// - Throws: what `send(_:progress:)` throws, and `invalidURL`.
   @discardableResult

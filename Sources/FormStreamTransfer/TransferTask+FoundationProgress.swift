@@ -2,21 +2,21 @@ import FormStreamPlatform
 public import Foundation
 
 extension TransferTask where Success == TransferResult {
-  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing or resuming the progress does the same to the
-  /// request.
+  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing or resuming the progress cancels, pauses or resumes
+  /// the request.
   ///
-  /// The progress counts bytes: the bytes of the request's body that were handed over, and, if the request has no body or the
-  /// response goes to a file or a function, the bytes of the response that were received. If it counts both, its total is the
-  /// length of the request's body until all of that body is handed over, and then the sum of both. While a total can't be
-  /// known, the progress is indeterminate. If the request succeeds, the progress ends complete.
+  /// The progress counts the bytes of the request's body that were handed over. It also counts the received bytes of the
+  /// response if the request has no body, or if the response goes to a file or a function. If it counts both, its total is the
+  /// length of the request's body until all of the body is handed over, and then the sum of both lengths. While the total can't
+  /// be known, the progress is indeterminate. If the request succeeds, the progress ends complete.
   public func makeFoundationProgress() -> Progress {
     let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
     bridge.isCancellable = true
     bridge.isPausable = true
-    // The handlers keep the request within reach, so that it can be paused and cancelled by its progress alone.
+    // The handlers retain the task, so that the progress alone is enough to pause and cancel the request.
     bridge.cancellationHandler = { [self] in cancel() }
-    // Foundation calls these handlers on other threads, in any order. So each handler passes on the present state of the
+    // Foundation calls these handlers on other threads, in any order. So each handler passes on the current state of the
     // progress.
     let passing = Guarded(())
     let passOn: @Sendable () -> Void = { [self, weak bridge] in

@@ -32,14 +32,14 @@ import FormStreamPlatform
 ///
 /// 1. **The length is not announced.** A body from a stream is sent chunked. If you set a
 ///    `Content-Length`, both framings are sent. Servers that require a length refuse such uploads.
-/// 2. **A form is not sent again.** If a 307 or 308 is followed, the second request has an empty
-///    body and all headers of the first, even to another host, and the session does not ask for a
-///    new stream. This delegate prevents it, but only as the delegate of the session: a session
-///    without one, such as `URLSession.shared`, follows redirects of `data(for:delegate:)` without
-///    asking; and the delegate of a task does not receive the progress and the end of a plain task.
-/// 3. **The reason of a failure is lost.** If a file has changed or a stream fails, the error is
-///    `NSURLErrorDomain` -1. Keep the stream and read its `streamError`. The session does not close
-///    the stream either: its files are closed when it is released.
+/// 2. **A form is not sent again.** If a 307 or 308 is followed, the second request has an empty body and all headers
+///    of the first request, even to another host, and the session does not ask for a new stream. This delegate prevents
+///    the second request, but only as the delegate of the session. A session without a delegate, such as
+///    `URLSession.shared`, follows redirects of `data(for:delegate:)` without asking. The delegate of a task does not
+///    receive the progress and the end of a plain task.
+/// 3. **The reason for a failure is lost.** If a file has changed or a stream fails, the error is the code -1 of
+///    `NSURLErrorDomain`. Keep the stream and read its `streamError`. The session does not close the stream either: the
+///    stream's files are closed when the stream is released.
 /// 4. **The session has no total.** `totalBytesExpectedToSend` is 0, and the `progress` of the task
 ///    is useless. Use ``FormUploadProgress``.
 ///
@@ -65,9 +65,8 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
 
   /// Gives the session a new stream at the start of the form.
   ///
-  /// `uploadTask(withStreamedRequest:)` needs one. On Linux such a task sends `Expect:
-  /// 100-continue`, and waits a second if the server ignores that. A data task reads the stream of
-  /// the request immediately.
+  /// `uploadTask(withStreamedRequest:)` needs this stream. On Linux such a task sends `Expect: 100-continue`, and waits
+  /// a second if the server ignores the header. A data task reads the stream of the request immediately.
   ///
   /// A one-shot form is not sent twice: the second stream fails with `notReplayable`.
   public func urlSession(
@@ -86,7 +85,7 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
     completionHandler(nil)
   }
 
-  /// Reports progress, if there is any.
+  /// Reports progress if the number of sent bytes has grown.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64

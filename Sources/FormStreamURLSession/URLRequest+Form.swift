@@ -7,8 +7,8 @@ public import FormStream
 #endif
 
 extension URLRequest {
-  /// Makes this request an upload of a form: sets its method, `Content-Type` and body stream. Opens
-  /// nothing.
+  /// Makes this request an upload of a form: sets its method, `Content-Type` and body stream. No file or stream is
+  /// opened.
   ///
   /// ```swift
   /// var request = URLRequest(url: url)
@@ -26,7 +26,7 @@ extension URLRequest {
   /// Redirects are handled by ``FormUploadDelegate``.
   ///
   /// - Parameters:
-  ///   - layout: the form, laid out.
+  ///   - layout: the layout of the form.
   ///   - method: the method, as it is sent.
   public mutating func setBody(of layout: BodyLayout, method: String = "POST") {
     httpMethod = method

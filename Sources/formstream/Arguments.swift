@@ -1,7 +1,7 @@
 import FormStreamCommand
 import Glibc
 
-/// The arguments as bytes, without the program's name: a path need not be UTF-8.
+/// The arguments without the program's name, as bytes because a path need not be UTF-8.
 func arguments(
   _ count: CInt, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> [Argument] {

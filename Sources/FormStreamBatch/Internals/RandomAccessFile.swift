@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 import Glibc
 
-/// A file that is read at any offset, and may be written to at its end. It is closed when it is released.
+/// A file that can be read and written at any offset. It is closed when it is released.
 final class RandomAccessFile {
   private let number: CInt
 

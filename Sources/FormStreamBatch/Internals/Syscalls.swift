@@ -9,7 +9,7 @@ final class DirectoryStream {
   /// A name in the directory.
   struct Entry {
     let name: FileName
-    /// What kind of file the name belongs to; nil if the file system does not tell.
+    /// What kind of file the name belongs to; nil if the file system does not say.
     let kind: FileStatus.Kind?
   }
 
@@ -35,7 +35,7 @@ final class DirectoryStream {
       })
   }
 
-  /// Opens a directory for reading if there is only a descriptor for its path (`O_PATH`).
+  /// Opens a directory for reading by a descriptor that stands only for its path (`O_PATH`).
   ///
   /// C: `openat`
   convenience init(found number: CInt) throws(SystemError) {

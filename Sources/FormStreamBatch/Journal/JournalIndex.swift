@@ -1,10 +1,10 @@
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// What the journals of a manifest say about each of its files. A run needs it to go on where earlier runs ended.
+/// What the journals of a manifest say about each of its files. A run needs the index to go on where earlier runs ended.
 ///
 /// The index takes two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million
-/// files. Slices take memory only for files of which the server has some slices and not all.
+/// files. Slices take memory only for files that the server has accepted in part.
 package struct JournalIndex: Sendable {
   /// What is known about a file.
   package enum FileStatus: UInt8, Comparable, Sendable {
@@ -30,15 +30,15 @@ package struct JournalIndex: Sendable {
   package private(set) var templates: Set<String> = []
   /// Whether one of the earlier runs sent forms to a URL that is not secret.
   package private(set) var sendsForms = false
-  /// No journal mentions a record that begins at this offset of the manifest or later.
+  /// The end of the mentioned records: no journal mentions a record that begins at this offset of the manifest or later.
   package private(set) var end: Int64 = 0
-  /// The ranges of the manifest in which any file may have been sent without a line about it, and the status of such a
-  /// file. Lines of a journal are lost if the system ended during the run, or if the disk lost them.
+  /// The ranges of the manifest for which lines of journals may be lost, and the status of a file in such a range: any of
+  /// these files may have been sent. Lines are lost if the system crashes during the run, or if the disk loses them.
   private var lost: [Range<Int64>: FileStatus] = [:]
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
-  /// The files for which the server said, after the last slice, that it has something else.
+  /// The files that the server did not confirm after the last slice.
   private var unconfirmed: Set<Int64> = []
 
   package init() {}
@@ -144,8 +144,8 @@ package struct JournalIndex: Sendable {
 }
 
 extension JournalHead {
-  /// The status of a file that this journal's run may have delivered. A slice does not have the idempotency key of the
-  /// file, nor that of a slice of another size.
+  /// The status of a file that this journal's run may have delivered. Slices of another size, and the complete file, have
+  /// other idempotency keys.
   fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.FileStatus {
     isHarmlessTwice && self.sliceSize == sliceSize ? .repeatable : .doubtful
   }

@@ -11,8 +11,8 @@ package struct JournalHead: Hashable, Sendable {
   package var shard: String?
   /// The URL that the run sends to, without secrets.
   package var url: String
-  /// The identifier of the boot of this machine in which the run began. Lines that were written but not synchronized are
-  /// lost only if that boot ends.
+  /// The identifier of the machine's boot in which the run began. Lines that were written but not synchronized are lost
+  /// only if the machine restarts.
   package var boot: String
   /// Whether a file that is sent twice is stored once, because the run uses PUT or idempotency keys.
   package var isHarmlessTwice: Bool
@@ -20,9 +20,9 @@ package struct JournalHead: Hashable, Sendable {
   package var sliceSize: Int64?
   /// The size of the manifest, which must never change; nil if the manifest is still being written.
   package var manifestBytes: Int64?
-  /// An identifier of the URL template of files that are sent by PUT, or of the secret URL that forms are sent to. Runs are
-  /// compared by it, because ``url`` has only the origin of a secret URL. Nil for forms that go to a URL that is not
-  /// secret.
+  /// An identifier of the URL template for files that are sent by PUT, or of a secret URL for forms. It shows whether two
+  /// runs have the same URL, because ``url`` has only the origin of a secret URL. Nil if forms are sent to a URL that is
+  /// not secret.
   package var template: String?
 
   package init(

@@ -9,7 +9,7 @@ extension JournalReader {
   /// - Throws: `journalUnreadable`; `journalMalformed` if the file does not begin with the first line of a journal.
   static func head(of path: LocalPath) throws(BatchError) -> JournalHead? {
     guard let file = try open(path) else { return nil }
-    // A node reads the first lines of all shards' journals, so only a small piece of each journal is read.
+    // Each run reads the first lines of all shards' journals, so it reads only a small piece of each journal.
     var lines = LineReader(
       file, from: 0, maximumLine: ManifestReader.maximumLine, pieceSize: 4096)
     do throws(LineReader.Failure) {
@@ -26,7 +26,7 @@ extension JournalReader {
         + "is not known what its run sent; if not, move it to another directory.")
   }
 
-  /// Whether the journal has its last line, so that its run ended in an orderly way.
+  /// Whether the journal has its last line, which shows that its run ended in an orderly way.
   static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
     guard let file = try open(path) else { return false }
     let last = JournalMark.closed.line()

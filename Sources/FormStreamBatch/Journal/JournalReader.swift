@@ -12,7 +12,7 @@ package enum JournalLine {
   /// What became of the file whose record begins at that offset. The line is a `formstream.record/1`.
   case record(offset: Int64, outcome: String, line: [UInt8])
   case closed
-  /// None of these lines: the disk lost something.
+  /// The line is none of the above, because the disk lost something.
   case damaged
 }
 
@@ -69,8 +69,8 @@ package enum JournalReader {
     }
   }
 
-  /// More bytes than any line has. A line repeats what the manifest says of a file, in parts several times. Escaping may
-  /// turn one byte into six. 4 KiB of a response come on top.
+  /// A limit that no valid line reaches. A line repeats the manifest's record of a file, and some parts of the record
+  /// several times. Escaping may turn one byte into six. Up to 4 KiB of a response are added.
   private static let maximumLine = 16 * ManifestReader.maximumLine
 
   private static func parsed(_ line: [UInt8]) -> JournalLine {
@@ -99,8 +99,8 @@ package enum JournalReader {
   private static func record(_ line: [UInt8]) -> (offset: Int64, outcome: String)? {
     guard line.starts(with: recordStart), line.last == UInt8(ascii: "}") else { return nil }
     return line.withUnsafeBytes { bytes in
-      // A damaged disk can leave the beginning of one line and the end of another. Together, they would have the offset of
-      // one file and the outcome of another.
+      // A damaged disk can join the beginning of one line to the end of another line. The joined line would have the offset
+      // of one file and the outcome of another file.
       let rest = UnsafeRawBufferPointer(rebasing: bytes[recordStart.count...])
       guard !bytes.contains(where: { $0 < 0x20 }),
         text(after: "\"schema\":", in: rest, upTo: ",") == nil

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A journal of a manifest, of which only the first line was read.
+/// A journal of a manifest. Only the first line of the journal was read.
 struct JournalSummary {
   let path: LocalPath
   let head: JournalHead
@@ -28,8 +28,8 @@ struct JournalSummary {
     range = manifest.offsets(of: head.shard.flatMap(Shard.init(text:)))
   }
 
-  /// Passes on what the journal says about the files in a range: the record of each, the slices that were accepted, and the
-  /// start of each file that has no record. Returns whether the journal has lines that can't be read.
+  /// Passes on what the journal says about the files in a range: the record of each file, the accepted slices, and the
+  /// started requests for files without a record. Returns whether the journal has lines that can't be read.
   func read(
     in range: Range<Int64>, _ receive: (JournalLine) -> Void
   ) throws(BatchError) -> Bool {
@@ -51,8 +51,8 @@ struct JournalSummary {
     return isDamaged
   }
 
-  /// Whether lines of the journal may be lost. They may be lost if the run did not end in an orderly way and its machine
-  /// may have been restarted since: lines that were not synchronized are lost then.
+  /// Whether lines of the journal may be lost. A restart of the machine loses lines that were not synchronized. So lines
+  /// may be lost if the run did not end in an orderly way, and its machine may have been restarted since.
   ///
   /// - Parameter boot: the identifier of this machine's current boot; empty if it is not known.
   func mayHaveLostLines(boot: String) throws(BatchError) -> Bool {

@@ -2,11 +2,11 @@ import FormStreamDigest
 package import FormStreamPlatform
 import FormStreamJSON
 
-/// Writes a journal: each start of a run makes one file, to which no other run writes.
+/// Writes a journal. Each start of a run creates a file of its own, and no other run writes to that file.
 ///
-/// Each line is written with one `write`, and so are the records of one request: a process that is killed loses no line.
-/// The lines are synchronized with the disk once a second, and at the end. After a failure nothing more is written: a line
-/// after a torn one could not be read.
+/// Each line is written with one `write`. The records of one request are also written with one `write`. So no line is lost
+/// if the process is killed. The lines are synchronized with the disk once a second, and at the end. After a failure,
+/// nothing more is written, because a line after a torn line could not be read.
 package final class JournalWriter: Sendable {
   private struct State {
     var hasUnsynchronized = false
@@ -20,7 +20,7 @@ package final class JournalWriter: Sendable {
   private let end = AutoResetEvent()
 
   /// Creates the journal in a directory, and writes its first line. The first line is on the disk before any request
-  /// begins. So if the system ended and a journal has no first line, its run sent nothing.
+  /// begins. So if the system crashes and a journal has no first line, its run sent nothing.
   ///
   /// - Throws: `writeFailed`.
   package init(in directory: DirectoryDescriptor, _ head: JournalHead) throws(BatchError) {

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Adds files to a manifest that is still being written, while they are listed.
+/// Adds files to a manifest while the files are listed.
 final class ManifestAddition {
   /// The id of the manifest.
   let id: String
@@ -14,23 +14,24 @@ final class ManifestAddition {
   private let path: LocalPath
   private let file: AppendedFile
   private var encoder: ManifestEncoder
-  /// Listed files that were not met in the earlier manifest so far: they are new, or come later in that manifest.
+  /// Listed files that were not found in the earlier manifest so far: they are new, or come later in the earlier manifest.
   private var ahead: [(file: BatchFile, key: [UInt8])] = []
-  /// The keys of files that the earlier manifest has and that were not listed so far. If no file has changed since then,
-  /// there are none.
+  /// The keys of files that are in the earlier manifest but were not listed so far. The set is empty if no file has changed
+  /// since the earlier run.
   private var known: Set<[UInt8]> = []
   private var keys = FileKeys()
-  /// Whether the manifest had records that are lost. A file that is listed now may have had one of them, and may have been
+  /// Whether records of the manifest are lost. A file that is listed now may have had a lost record, and may have been
   /// sent.
   var hasLostRecords = false
 
-  /// How many files are listed ahead at most, to find out whether a file of the earlier manifest is still there.
+  /// How many files are listed in advance at most, to find out whether a file of the earlier manifest is still there.
   private static let maximumAhead = 100
-  /// How many bytes of the manifest can be lost at most if a system ends: it is written to the disk within a minute.
+  /// How many bytes of the manifest can be lost at most if the system crashes: the system writes them to the disk within a
+  /// minute.
   private static let maximumRoom: Int64 = 1 << 30
 
-  /// Begins a manifest, or goes on with the manifest of an earlier run. Returns a reader of the records that the manifest
-  /// has; nil if it is new.
+  /// Begins a manifest, or goes on with the manifest of an earlier run. Also returns a reader of the existing records; nil
+  /// if the manifest is new.
   static func begin(
     in directory: DirectoryDescriptor, at path: LocalPath, named name: String, followsLinks: Bool,
     _ list: () throws(BatchError) -> FileListing
@@ -53,7 +54,7 @@ final class ManifestAddition {
     if size == 0 {
       let encoder = ManifestEncoder(
         root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot)
-      // Journals refer to the id of the manifest, so the id must be on the disk before they are written.
+      // Journals refer to the id of the manifest, so the id must be on the disk before a journal is written.
       try writing(path) { () throws(SystemError) in
         try file.append(encoder.header)
         try file.synchronize()
@@ -67,7 +68,7 @@ final class ManifestAddition {
     return (ManifestAddition(to: file, in: directory, at: path, listing, encoder), reader)
   }
 
-  /// Checks that the file is a manifest. A foreign file that happens to have the name must not be changed.
+  /// Checks that the file is a manifest. A foreign file that happens to have the manifest's name must not be changed.
   private static func checkBeginning(
     of file: AppendedFile, at path: LocalPath
   ) throws(BatchError) {
@@ -75,7 +76,7 @@ final class ManifestAddition {
     let beginning = try writing(path) { () throws(SystemError) in
       try file.beginning(upTo: expected.count)
     }
-    // A manifest whose first line is torn has only a beginning of these bytes.
+    // If the first line of a manifest is torn, the file may have only some of these bytes.
     guard expected.starts(with: beginning) else {
       throw BatchError(
         .manifestMalformed, on: path.description,
@@ -93,7 +94,7 @@ final class ManifestAddition {
     id = encoder.id
   }
 
-  /// Fills the manifest with blanks up to `offset`, if it ends before.
+  /// Fills the manifest with blanks up to `offset`, if the manifest is shorter.
   func leaveRoom(upTo offset: Int64) throws(BatchError) {
     guard offset - encoder.offset <= Self.maximumRoom else {
       throw BatchError(
@@ -109,7 +110,7 @@ final class ManifestAddition {
     }
   }
 
-  /// Skips a file of the earlier manifest in the listing. Usually it is the next file in the listing too.
+  /// Skips a file of the earlier manifest in the listing. Usually the file is also the next file in the listing.
   func compare(_ earlier: BatchFile) throws(BatchError) {
     // Keys are compared, because the listing may spell the path in another way.
     let key = keys.key(of: earlier)
@@ -124,13 +125,14 @@ final class ManifestAddition {
     known.insert(key)
   }
 
-  /// Adds the next listed file that the earlier manifest does not have to the manifest, and returns it; nil after the last.
+  /// Adds the next listed file that is not in the earlier manifest, and returns it; nil after the last.
   func next() throws(BatchError) -> BatchFile? {
     guard var added = try ahead.isEmpty ? nextUnknown()?.file : ahead.removeFirst().file else {
       return nil
     }
     added.offset = encoder.offset
-    // The paths are set as a reader of the manifest will find them. A path that can't be read back has an error anyway.
+    // The paths are replaced with the paths that a reader of the manifest will find. A path that can't be read back has an
+    // error anyway.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
       added.keptPath = place.kept
@@ -153,7 +155,7 @@ final class ManifestAddition {
   func complete() throws(BatchError) {
     try Self.writing(path) { () throws(SystemError) in
       try file.synchronize()
-      // The file is renamed before it is closed: after that, other runs may lock it.
+      // The file is renamed before it is closed, because other runs may lock it after it is closed.
       _ = try directory.move(
         RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
       try? directory.synchronize()

@@ -1,12 +1,12 @@
 package import FormStreamMultipart
 package import FormStreamPlatform
 
-/// A listing that is written to a manifest while it goes on, so that a later run knows which files there were.
+/// A listing that is written to a manifest while files are listed, so that a later run knows which files were listed.
 ///
 /// The manifest has another name until it is complete. If the manifest is complete, it is read, and nothing is listed
 /// again. If an earlier run ended while it listed files, the files of its manifest come first. Listed files that are not in
-/// that manifest follow. In the first run too, each file is passed on as the manifest describes it, so that all runs send
-/// the same.
+/// that manifest follow. Even in the first run, each file is returned as the manifest describes it, so that all runs send
+/// the file in the same way.
 package final class RecordedListing: BatchInput {
   static let completeName = FileName("manifest.jsonl")
   static let partialName = FileName("manifest.partial.jsonl")
@@ -58,8 +58,8 @@ package final class RecordedListing: BatchInput {
     }
   }
 
-  /// Leaves room in the manifest for records that a journal mentions and that were lost when the system ended. No other
-  /// record may get their places.
+  /// Leaves room in the manifest for lost records: a journal mentions them, but they were lost when the system crashed. No
+  /// other record may get the offset of a lost record.
   package func leaveRoom(upTo offset: Int64) throws(BatchError) {
     try addition?.leaveRoom(upTo: offset)
   }

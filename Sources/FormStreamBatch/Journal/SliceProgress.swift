@@ -11,7 +11,7 @@ struct SliceProgress: Hashable, Sendable {
   }
 
   /// The next slice of a file with `total` bytes; nil if slices now have another size, or if the file was changed since the
-  /// last one was accepted.
+  /// last slice was accepted.
   func next(of sliceSize: Int64, in total: Int64, changed: Int64) -> FileSlice? {
     guard size == sliceSize, accepted.changed == changed else { return nil }
     return FileSlice(at: accepted.bytes, of: size, in: total)
@@ -24,8 +24,8 @@ struct SliceProgress: Hashable, Sendable {
     return progress
   }
 
-  /// Joins the progress that two journals report, in whatever order they are read. If their slices don't fit together, the
-  /// slices that may be continued are kept: those of the preferred size, and of the file as it was last.
+  /// Joins the progress that two journals report. The order of the journals does not matter. If their slices don't match,
+  /// the slices that can be continued are kept: slices of the preferred size, and of the latest version of the file.
   func joined(_ other: SliceProgress, preferring size: Int64?) -> SliceProgress {
     func rank(_ progress: SliceProgress) -> (Int, Int64, Int64, Int64) {
       (

@@ -2,7 +2,7 @@ package import FormStreamMultipart
 package import FormStreamPlatform
 
 extension BatchError {
-  /// The error for a path that was named, listed or found, and can't be looked at or opened.
+  /// The error for a path that was named, listed or found, and can't be examined or opened.
   package static func unreadable(at path: LocalPath, _ error: SystemError) -> BatchError {
     let shown = path.description.quoted
     let (code, text): (Code, String) =
@@ -58,13 +58,13 @@ extension BatchError {
         + "another one for them.")
   }
 
-  /// The same error; if it says that the file does not exist, with a hint added.
+  /// Adds a hint to the error if it says that the file does not exist. Other errors are returned as they are.
   func adding(_ hint: String) -> BatchError {
     code == .inputMissing
       ? BatchError(code, on: subject, "\(message)\(hint)", underlying: underlying) : self
   }
 
-  /// The error for a path of a list or manifest that contains `..`.
+  /// The error for a path with `..` in a list or manifest.
   static func leadsOut(_ path: LocalPath) -> BatchError {
     unreadable(at: path, SystemError.leadingOut)
   }

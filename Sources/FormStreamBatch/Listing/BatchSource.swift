@@ -22,7 +22,7 @@ public struct BatchSource: Sendable {
   let kind: Kind
 
   /// A file, or all files below a directory. If the path names a link, the file or directory that the link leads to is
-  /// taken.
+  /// used.
   public static func path(_ path: LocalPath) -> BatchSource {
     BatchSource(kind: .path(path))
   }

@@ -8,7 +8,7 @@ import FormStreamPlatform
 final class DirectoryWalk {
   /// How many directories may be nested. One descriptor is open for each.
   static let maximumDepth = 256
-  /// The longest path below the root, in bytes: the system opens no longer paths.
+  /// The longest path below the root, in bytes: the system does not open longer paths.
   static let maximumPath = 4095
 
   /// A file, or an entry that should be listed but can't be.
@@ -22,7 +22,7 @@ final class DirectoryWalk {
     let stream: DirectoryStream
     /// The path of the directory below the root, with a slash at its end; empty for the root.
     let prefix: [UInt8]
-    /// Device and inode, which tell the directory from all other open ones.
+    /// Device and inode, which distinguish the directory from all other open directories.
     let identity: FileIdentity
   }
 
@@ -128,7 +128,7 @@ final class DirectoryWalk {
     return Found(relative: relative, result: .success(status.identity))
   }
 
-  /// Follows a link that does not lead out of the root.
+  /// Follows a link. Throws if the link leads out of the root.
   private func follow(_ relative: [UInt8]) throws(SystemError) -> Found? {
     guard let rootNumber = levels.first?.stream.number else { return nil }
     return try withFound(LocalPath(bytes: relative), below: rootNumber, followsLinks: true) {

@@ -4,9 +4,9 @@ import FormStreamMultipart
 ///
 /// A relative path never leads out of the root. A path may name a root of its own, as in rsync: the part before the last
 /// `/./`, or all `../` at its beginning. An absolute path without `/./` has no root. If there are several `/./`, the part
-/// after the first one is kept as the path for the server (`{relative}`).
+/// after the first `/./` is kept as the path for the server (`{relative}`).
 struct EntryPlace: Hashable {
-  /// The directory that the file must not leave; nil if there is none.
+  /// The directory that the path must not lead out of; nil if there is none.
   let root: LocalPath?
   /// The path below the root, or the absolute path.
   let relative: LocalPath
@@ -59,7 +59,7 @@ struct EntryPlace: Hashable {
     return (0...bytes.count - 3).filter { bytes[$0..<$0 + 3].elementsEqual("/./".utf8) }
   }
 
-  /// A path without the components that are a dot, and without slashes at its beginning and end.
+  /// A path without `.` components, and without slashes at its beginning and end.
   private static func withoutMarkers(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let slash = UInt8(ascii: "/")
     let components = bytes.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }

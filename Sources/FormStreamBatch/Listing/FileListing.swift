@@ -1,10 +1,10 @@
 public import FormStreamMultipart
 import FormStreamPlatform
 
-/// Lists the files of some sources, one after another, a file at a time.
+/// Lists the files of one source after another, one file at a time.
 ///
-/// Files are not listed in advance: the first file can be sent before the others are known, and memory does not grow with
-/// the number of files. One thread uses it.
+/// Files are not listed in advance: the first file can be sent before the other files are known, and memory does not grow
+/// with the number of files. Use it from one thread at a time.
 public final class FileListing: BatchInput {
   private enum Current {
     case walk(DirectoryWalk, NamedDirectory)
@@ -40,7 +40,7 @@ public final class FileListing: BatchInput {
   /// Checks the sources.
   ///
   /// - Throws: `inputMissing`, `inputUnreadable` or `notAFile` for a path that was named and can't be sent, unless
-  ///   ``ListingOptions/keepsGoing`` is true; `journalMisplaced` if it names the directory of the journals;
+  ///   ``ListingOptions/keepsGoing`` is true; `journalMisplaced` if a path names the directory of the journals;
   ///   `listUnreadable`.
   public init(
     _ sources: [BatchSource], _ options: ListingOptions = ListingOptions()
@@ -248,8 +248,8 @@ public final class FileListing: BatchInput {
     return try directory.status(of: place.relative, followsLinks: options.followsLinks)
   }
 
-  /// An entry of a list. A reader of the manifest finds the entry's place again from its path. So a path with several `/./`
-  /// is written to the manifest as it is.
+  /// An entry of a list. A reader of the manifest must find the same place from the entry's path. So a path with several
+  /// `/./` is written to the manifest as it is.
   private func listed(
     at place: EntryPlace, _ path: LocalPath, _ result: Result<FileIdentity, BatchError>
   ) -> BatchFile {
@@ -278,7 +278,7 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// The path that a manifest has for the file: from this path, ``EntryPlace`` makes this root and this relative path.
+  /// The path of the file in a manifest. ``EntryPlace`` finds the same root and relative path from it.
   private func manifestPath(below root: LocalPath?, _ relative: LocalPath) -> LocalPath {
     guard let root, root != onlyDirectory ?? "." else { return relative }
     return root.appending(Array("./".utf8) + relative.bytes)

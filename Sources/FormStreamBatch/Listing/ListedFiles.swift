@@ -11,7 +11,7 @@ final class ListedFiles: BatchInput {
   /// Reads a listing to its end.
   ///
   /// - Parameters:
-  ///   - directory: the directory for temporary files, which keep the files that don't fit into memory.
+  ///   - directory: the directory for temporary files with the entries that don't fit into memory.
   ///   - look: receives each file, and may change it.
   init(
     of listing: any BatchInput, in directory: LocalPath,

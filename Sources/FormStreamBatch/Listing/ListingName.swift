@@ -3,7 +3,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension BatchSource {
-  /// The UUID of a listing: the same for the same sources, rules and working directory, and another if any of them differs.
+  /// The UUID of a listing. It depends only on the sources, the rules and the working directory.
   ///
   /// A resumed run compares this UUID with the UUID of the earlier run. The contents of lists do not count.
   package static func listingName(

@@ -16,7 +16,8 @@ public struct ListingOptions: Sendable {
   /// Whether the listing goes on if a path that is named directly can't be sent: the path then becomes an entry with an
   /// error.
   public var keepsGoing = false
-  /// The directory for a temporary file that remembers many files, so that each file is listed once.
+  /// The directory for a temporary file. If many files are listed, the temporary file records them, so that each file is
+  /// listed once.
   public var temporaryDirectory: LocalPath = "/tmp"
   /// The directory of the journals. It is left out, because its files would change while they are sent.
   package var journals: FileIdentity?
@@ -48,7 +49,7 @@ public struct LeftOutEntries: Hashable, Sendable {
   public var special = 0
   /// Files and directories that patterns leave out.
   public var excluded = 0
-  /// Directories that a list names: a list only stands for the files that it names.
+  /// Directories that a list names. The files in them are not listed: a list stands only for the files that it names.
   public var directories = 0
   /// Further names of files that were listed before: each file is listed once.
   public var repeated = 0

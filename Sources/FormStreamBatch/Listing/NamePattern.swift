@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// A pattern for the names of files, like those in `.gitignore` and of rsync.
+/// A pattern for the names of files, like the patterns of `.gitignore` and rsync.
 ///
 /// `*` matches any bytes except the slash, and `?` one byte except the slash. `[a-z]` matches one byte of a set, and
 /// `[!a-z]` one byte that is not in the set. `**` matches any bytes. A backslash takes away the special meaning of the next
-/// byte. A pattern without a slash is matched with the last component of a path. A pattern with a slash is matched with the
-/// path below the root: `a/*.txt`, `**/a/b`, `/a`. A pattern with a slash at its end matches only directories.
+/// byte. A pattern without a slash is matched against the last component of a path. A pattern with a slash is matched
+/// against the path below the root: `a/*.txt`, `**/a/b`, `/a`. A pattern with a slash at its end matches only directories.
 public struct NamePattern: Hashable, Sendable {
   /// The greatest length of a pattern, in bytes.
   public static let maximumLength = 4096
@@ -137,7 +137,7 @@ public struct NamePattern: Hashable, Sendable {
         case .star: if byte != slash { reach(place, &next) }
         case .starStar: reach(place, &next)
         case .directories:
-          // Only after a slash does the rest of the pattern apply.
+          // The rest of the pattern applies only after a slash.
           next[place] = true
           if byte == slash { reach(place + 1, &next) }
         }

@@ -5,8 +5,8 @@ struct NamedDirectory {
   let path: LocalPath
   /// The directory's own name; nil for the current directory, whose name was not given, and for the root of the system.
   let name: LocalPath?
-  /// The path as manifests have it, with the marker `/./` before the directory's name: the part of a path after its first
-  /// marker is kept as the path for the server.
+  /// The path in a manifest, with the marker `/./` before the directory's name. The part of a path after its first marker
+  /// is kept as the path for the server.
   let marked: LocalPath
 
   init(_ path: LocalPath) {

@@ -54,7 +54,7 @@ package final class PathListReader {
     }
   }
 
-  /// A hint at what may be wrong with the list if this path does not exist; empty if there is no hint.
+  /// A hint about what may be wrong with the list if this path does not exist; empty if there is no hint.
   func hint(on path: LocalPath) -> String {
     if path.bytes.starts(with: "\u{FEFF}".utf8) {
       return " The path begins with a byte order mark: save the list without one."

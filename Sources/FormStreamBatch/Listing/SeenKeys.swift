@@ -1,10 +1,10 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A set of keys, in bounded memory: a set of more than some thousand keys is kept on the disk.
+/// A set of keys, in bounded memory. If it has more than some thousand keys, it is kept on the disk.
 ///
-/// The set holds a hash of 128 bits for each key, made with a secret of this process. In practice, two keys never have the
-/// same hash, and nobody can choose names whose hashes are the same.
+/// The set contains a hash of 128 bits for each key, made with a secret of this process. In practice, two keys never have
+/// the same hash, and an attacker can't choose names whose hashes are the same.
 final class SeenKeys {
   /// The 128 bits that stand for a key. They are never all 0, because zeros stand for an empty place.
   private struct Mark: Hashable {
@@ -39,8 +39,8 @@ final class SeenKeys {
   private var storedCount: Int64 = 0
 
   /// - Parameters:
-  ///   - directory: the directory for the file without a name that holds the keys.
-  ///   - maximumHeld: how many keys are held in memory; tests use fewer.
+  ///   - directory: the directory for the file that contains the keys. The file has no name.
+  ///   - maximumHeld: how many keys are kept in memory; tests use fewer.
   init(in directory: LocalPath, maximumHeld: Int = 16 * 1024) {
     self.directory = directory
     self.maximumHeld = maximumHeld
@@ -71,7 +71,7 @@ final class SeenKeys {
     (placeCount, storedCount) = (places, 0)
   }
 
-  /// Makes a file with four times the places, and copies the marks. Places that were not written to read as zeros.
+  /// Makes a file with four times the places, and copies the marks. Places to which nothing was written contain zeros.
   private func grow() throws(SystemError) {
     guard let old = file else { return }
     let oldCount = placeCount

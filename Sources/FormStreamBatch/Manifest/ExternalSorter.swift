@@ -11,20 +11,20 @@ final class ExternalSorter {
 
   /// How many runs are merged into one. Each run takes a descriptor, and some memory while it is merged.
   private static let fanIn = 64
-  /// About how many bytes of memory an entry takes beside its key and its line.
+  /// About how many bytes of memory an entry takes besides its key and its line.
   private static let overhead = 128
 
   private let directory: LocalPath
   private let memory: Int
   private var entries: [Entry] = []
   private var held = 0
-  /// The runs that were written, by how often their lines were merged. At each level, the first run is the oldest. All runs
-  /// of a level are newer than the runs of higher levels.
+  /// The runs that were written, by level. The level says how often the lines of a run were merged. At each level, the
+  /// first run is the oldest. All runs of a level are newer than the runs of higher levels.
   private var levels: [[SortedRun]] = []
 
   /// - Parameters:
   ///   - directory: the directory for the files of runs.
-  ///   - memory: about how many bytes are held in memory.
+  ///   - memory: about how many bytes are kept in memory.
   init(in directory: LocalPath, memory: Int = 64 * 1024 * 1024) {
     self.directory = directory
     self.memory = memory
@@ -37,7 +37,7 @@ final class ExternalSorter {
     if held >= memory { try writeRun() }
   }
 
-  /// The lines in the order of their keys. Nothing can be added any more.
+  /// The lines in the order of their keys. No lines can be added after this call.
   func sorted() throws(BatchError) -> SortedLines {
     guard !levels.isEmpty else {
       sortEntries()
@@ -47,7 +47,7 @@ final class ExternalSorter {
     return try SortedLines(levels.reversed().flatMap(\.self), in: directory)
   }
 
-  /// Calls `use` with each line, in the order of the keys. Returns the error that prevented it, if there was one.
+  /// Calls `use` with each line, in the order of the keys. If the lines can't be sorted, returns the error; otherwise nil.
   func finish<Failure: Error>(
     _ use: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> BatchError? {

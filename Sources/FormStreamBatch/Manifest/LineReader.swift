@@ -60,7 +60,7 @@ struct LineReader {
     }
   }
 
-  /// Skips the bytes up to the next line feed, and the line feed, however far away it is.
+  /// Skips everything up to and including the next line feed, however far away the line feed is.
   mutating func skipLine() throws(Failure) {
     while true {
       if let end = endOfLine(from: start) {

@@ -2,8 +2,7 @@ import FormStreamDigest
 package import FormStreamMediaTypes
 import FormStreamMultipart
 
-/// Adds details to the files of a manifest beside their paths, sizes and times: types and digests. Each file is opened for
-/// them.
+/// Adds types and digests to the files of a manifest. For this, it opens each file.
 package struct ManifestDetails: Sendable {
   private let sniffer: MediaTypeSniffer
   private let hasTypes: Bool
@@ -19,7 +18,7 @@ package struct ManifestDetails: Sendable {
   }
 
   /// Adds the type and the digest of a file that was listed. If the file can't be read, or changes between the listing and
-  /// the end of this call, the reason is noted as its problem.
+  /// the end of this call, the reason is noted in ``BatchFile/problem``.
   package func add(to file: inout BatchFile) {
     guard file.problem == nil else { return }
     do throws(BatchError) {

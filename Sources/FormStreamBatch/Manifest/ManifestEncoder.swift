@@ -33,15 +33,15 @@ package struct ManifestEncoder {
     self.offset = offset
   }
 
-  /// The line for a file. It must be written after all lines made before.
+  /// The line for a file. Lines must be written in the order in which they are made.
   package mutating func line(for file: BatchFile) -> [UInt8] {
     let line: [UInt8] = Self.line(for: file)
     offset += Int64(line.count)
     return line
   }
 
-  /// A piece of blanks towards `end`, or a little beyond; empty if the manifest reaches to `end` already. Call it until it
-  /// returns nothing.
+  /// The next blanks that fill the manifest up to `end` or a little beyond; empty if the manifest already reaches `end`.
+  /// Call this method until it returns an empty array.
   mutating func blanks(upTo end: Int64) -> [UInt8] {
     let count = min(max(0, end - offset), 64 * 1024)
     guard count > 0 else { return [] }

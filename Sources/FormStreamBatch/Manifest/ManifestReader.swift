@@ -2,7 +2,8 @@ public import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
 
-/// Reads a manifest, or one shard of it, one record at a time. The other shards are not read. One thread uses it.
+/// Reads a manifest, or one shard of it, one record at a time. The other shards are not read. Use it from one thread at a
+/// time.
 public final class ManifestReader: BatchInput {
   /// The greatest length of a manifest's line, in bytes.
   public static let maximumLine = 1024 * 1024
@@ -30,7 +31,7 @@ public final class ManifestReader: BatchInput {
   private let followsLinks: Bool
   private var count = 0
 
-  /// Whether some of the lines that were read were blank. Records were lost there, and other records follow.
+  /// Whether blank lines were read so far. Blank lines stand where records were lost.
   private(set) var hasGaps = false
 
   /// Opens a manifest and reads its first line.
@@ -45,8 +46,8 @@ public final class ManifestReader: BatchInput {
     try self.init(path, shard: shard, followsLinks: followsLinks, acceptsTornEnd: false)
   }
 
-  /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out, as in a manifest whose writing
-  ///   process was killed.
+  /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out. A manifest ends like this if the
+  ///   process that wrote it was killed.
   package init(
     _ path: LocalPath, shard: Shard? = nil, followsLinks: Bool = false, acceptsTornEnd: Bool
   ) throws(BatchError) {
@@ -141,7 +142,8 @@ public final class ManifestReader: BatchInput {
     var file: BatchFile
     do throws(BatchError) {
       let place = try EntryPlace(record.path, below: root)
-      // Otherwise two files could be sent to one URL unnoticed: with one root, URLs are not compared.
+      // Without this check, two files could be sent to one URL unnoticed, because URLs are not compared if there is one
+      // root.
       guard !hasOneRoot || place.root == root ?? "." && place.kept == place.relative else {
         throw .malformed(
           path, at: offset,

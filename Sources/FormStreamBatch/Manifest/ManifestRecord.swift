@@ -17,8 +17,8 @@ package struct ManifestHeader: Hashable, Sendable {
   package var id: String
   /// The directory that paths are relative to; nil for the current directory of the process that reads the manifest.
   package var root: LocalPath?
-  /// The name of the listing, which stands for its sources and rules. Nil unless a run made the manifest, beside its
-  /// journals.
+  /// The name of the listing, which stands for its sources and rules. Only a manifest that a run wrote beside its journals
+  /// has this name; otherwise nil.
   package var listing: String?
   /// Whether the lines stand for different files below `root`, with paths relative to `root`.
   package var hasOneRoot: Bool
@@ -79,8 +79,8 @@ package struct ManifestRecord: Hashable, Sendable {
     case problem(FileFailure)
   }
 
-  /// The longest path that is read, in bytes. The system opens no path of more than 4095 bytes, and the path of its root
-  /// may have as many.
+  /// The longest path that is read, in bytes. The system opens paths of at most 4095 bytes, and the path of the root may be
+  /// just as long.
   package static let maximumPath = 16 * 1024
 
   package var path: LocalPath
@@ -89,7 +89,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var sha256: SHA256Digest?
   /// Names and values of text fields.
   package var fields: [BatchFile.Field]
-  /// The file's index in the earlier run. In that run, the file was not accepted.
+  /// The file's index in an earlier run, in which the file was not accepted; nil if the manifest does not keep it.
   package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool

@@ -4,7 +4,7 @@ package import FormStreamMultipart
 package final class ManifestSorter {
   private let sorter: ExternalSorter
 
-  /// - Parameter directory: the directory for temporary files, which keep the records that don't fit into memory.
+  /// - Parameter directory: the directory for temporary files with the records that don't fit into memory.
   package init(in directory: LocalPath) {
     sorter = ExternalSorter(in: directory)
   }
@@ -14,7 +14,7 @@ package final class ManifestSorter {
     try sorter.add(ManifestEncoder.line(for: file), key: file.manifestPath.bytes)
   }
 
-  /// Passes each record to `use`, in order. Returns the error that prevented it, if there was one.
+  /// Passes each record to `use`, in order. If the records can't be sorted, returns the error; otherwise nil.
   package func finish<Failure: Error>(
     _ use: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> BatchError? {

@@ -4,9 +4,9 @@ import FormStreamPlatform
 ///
 /// All shards together cover the manifest, and no record is in two shards.
 public struct Shard: Hashable, Sendable, CustomStringConvertible {
-  /// K, from 1.
+  /// The shard's number K, from 1.
   public let number: Int
-  /// N.
+  /// The number of shards, N.
   public let count: Int
 
   /// Makes shard K of N; nil if K is not from 1 to N.
@@ -44,8 +44,8 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Shard {
-  /// The variables in which job schedulers tell a process its number, in the order in which they are looked up. All
-  /// schedulers count from 0, unless the person who submits a job says otherwise.
+  /// The environment variables in which job schedulers give a process its number, in the order in which they are looked up.
+  /// All schedulers count from 0, unless the job says otherwise.
   ///
   /// A task of a Slurm array also has `SLURM_PROCID`, which is 0 in each task. So that variable comes last.
   package static let variables = [
@@ -57,9 +57,9 @@ extension Shard {
   /// N is never taken from the scheduler: Slurm's count of an array's tasks is smaller if only some of them run again.
   ///
   /// - Parameters:
-  ///   - count: N.
+  ///   - count: N, the number of shards.
   ///   - base: the number of the first task: 0, or 1 for arrays that begin with 1.
-  ///   - environment: the process's variables.
+  ///   - environment: the process's environment variables.
   /// - Throws: `invalidShard` if no variable is set, or its value is not the number of a shard.
   public init(
     fromSchedulerOf count: Int, base: Int, in environment: [String: String]

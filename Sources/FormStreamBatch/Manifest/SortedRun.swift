@@ -76,7 +76,7 @@ struct RunReader {
     held.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: index, as: UInt32.self)) }
   }
 
-  /// Reads until `count` bytes from `start` on are held.
+  /// Reads until ``held`` has `count` bytes from ``start`` on.
   private mutating func hold(_ count: Int) throws(SystemError) {
     guard held.count - start < count else { return }
     held.removeFirst(start)
@@ -84,7 +84,7 @@ struct RunReader {
     start = 0
     held += try run.file.read(
       max(Self.pieceSize, count - held.count), at: offset + Int64(held.count))
-    // The file has no name, so nothing but a failing disk makes it shorter.
+    // The file has no name, so only a failing disk can make it shorter.
     guard held.count >= count else { throw .cutShort }
   }
 }

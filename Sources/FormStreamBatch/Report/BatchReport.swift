@@ -16,8 +16,8 @@ package struct BatchReport: Sendable {
   package private(set) var openJournals = 0
   /// How many journals have lines that can't be read. What these lines said is not known.
   package private(set) var damagedJournals = 0
-  /// Whether the manifest has all files that are to be sent. It does not have all if the run that writes it was ended while
-  /// it listed files, or is still listing.
+  /// Whether the manifest has all files to send. False if the run that writes the manifest is still listing files, or ended
+  /// while it listed them.
   package private(set) var isListed = true
   /// How many files the manifest or the shard has.
   package private(set) var files = 0
@@ -39,7 +39,7 @@ package struct BatchReport: Sendable {
       && isListed
   }
 
-  /// How many bytes of a manifest are examined together. The findings about them take at most an eighth of that.
+  /// How many bytes of a manifest are examined together. The findings about this part take at most an eighth of its size.
   private static let window: Int64 = 1 << 29
 
   /// Reads the journals.
@@ -52,8 +52,8 @@ package struct BatchReport: Sendable {
   ///   - boot: the identifier of this machine's current boot.
   ///   - window: how many bytes of the manifest are examined together; tests use fewer.
   ///   - begin: receives the open manifest before the first file is examined.
-  ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, its size
-  ///     and time are the present ones.
+  ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, it has its
+  ///     current size and time.
   package init<Failure: Error>(
     on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
@@ -101,7 +101,7 @@ package struct BatchReport: Sendable {
 
   /// What journals have in common if their runs can't store a file twice.
   private enum Group: Hashable {
-    /// The runs send the same to the same URLs, so a file that the server accepts twice is stored once.
+    /// The runs send the same data to the same URLs, so a file that the server accepts twice is stored once.
     case harmless(url: String, template: String?, sliceSize: Int64?)
     /// The journals are in one directory: each run knows which files were accepted in the runs before it.
     case directory(LocalPath)
@@ -204,8 +204,8 @@ extension JournalFindings.Finding {
     }
   }
 
-  /// Notes that the outcome of a request is unknown. If another run then learns that the server accepted the file, the
-  /// server may have accepted it twice.
+  /// Notes that the outcome of a request is unknown. If the server then accepts the file in another run, it may have
+  /// accepted the file twice.
   fileprivate mutating func noteUnknown(isHarmlessTwice: Bool) {
     insert([.unknown, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
   }

@@ -1,7 +1,8 @@
 /// What journals say about the files of a part of a manifest. The findings take two bytes for every 16 bytes of the
 /// manifest that the journals mention.
 ///
-/// Journals are added in groups. In a group, a file that was accepted twice is stored once, or the runs knew of each other.
+/// Journals are added in groups. In a group, a file that was accepted twice is stored once, or each run knew what the runs
+/// before it had sent.
 struct JournalFindings {
   /// What the journals say about one file.
   struct Finding: OptionSet {

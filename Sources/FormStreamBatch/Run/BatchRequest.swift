@@ -14,7 +14,7 @@ struct BatchRequest {
 
   /// The files, in the order in which the request has them.
   var members: [Member]
-  /// The slice that is sent, if the request has a slice of its only file; nil for complete files.
+  /// The slice that is sent, if the request sends a slice of a single file; nil if it sends complete files.
   var slice: FileSlice?
   /// Whether the journal has a line that says that a request for the files began.
   var isStarted = false
@@ -51,7 +51,7 @@ struct BatchRequest {
     return isOfMember ? remove { $0.file.path == faulty } : []
   }
 
-  /// Notes why no other request is made although the last one may be repeated.
+  /// Notes why no other request is made, although the last request may be repeated.
   mutating func note(_ reason: Message) {
     for index in members.indices { members[index].ending.note(reason) }
   }
@@ -67,8 +67,8 @@ struct BatchRequest {
     for place in members.indices { members[place].ending.verify(check, statement, at: place) }
   }
 
-  /// Removes the files for which no request can be laid out, and returns what became of them. If no single file is at
-  /// fault, removes all files.
+  /// Removes the files for which no request can be made, and returns what became of them. If no single file is at fault,
+  /// removes all files.
   mutating func removeFailing(_ plan: BatchSettings, _ error: any Error) -> [FileOutcome] {
     for index in members.indices where members.count > 1 {
       guard let opened = members[index].opened else { continue }
@@ -93,7 +93,7 @@ struct BatchRequest {
     guard isShrunk else {
       return result.mayBeSentAgain || result.outcome == .failed && result.isOutOfDescriptors
     }
-    // A request with other files is another request, and has another idempotency key.
+    // A request with fewer files is a different request, and has a different idempotency key.
     return plan.request.options.permitTwice(plan.request.method, getsKey: false)
       || members.allSatisfy { $0.ending.state == .retryable }
   }

@@ -52,8 +52,8 @@ extension BatchRun {
     finish(unit.remove { $0.opened == nil })
   }
 
-  /// Opens a file. If too many files are open, it tries again while requests on their way may still close some. After that,
-  /// it tries as often as a request may be tried.
+  /// Opens a file. If too many files are open, it tries again as long as requests are on their way, because their files
+  /// will be closed. After that, it tries as often as a request may be tried.
   private func open(_ file: BatchFile) async throws(BatchError) -> OpenedBatchFile {
     var loop = RetryLoop(plan.retry)
     while true {
@@ -70,8 +70,8 @@ extension BatchRun {
     }
   }
 
-  /// Makes the request for the unit's files. Files for which that fails are finished and removed from the unit. Returns nil
-  /// if no file is left.
+  /// Makes the request for the unit's files. Files for which no request can be made are finished and removed from the unit.
+  /// Returns nil if no file is left.
   func layOut(_ unit: inout BatchRequest) -> TransferRequest? {
     while !unit.members.isEmpty {
       do {
@@ -92,7 +92,7 @@ extension BatchRun {
     let continued = progress?.next(
       of: size, in: identity.size, changed: identity.changedNanoseconds)
     unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)
-    // In this case, bytes that the server has accepted are sent again, in other slices or with other contents.
+    // If accepted slices have another size or other contents, bytes that the server has accepted are sent again.
     if let progress, progress.hasOthers || continued == nil, !plan.request.method.isIdempotent {
       unit.members[0].ending.maybeDuplicate = true
     }

@@ -130,8 +130,8 @@ extension BatchRun {
     if isUnreachable { stop() }
   }
 
-  /// Ends the run if the server or the proxy refused the credentials. Otherwise it would refuse them for each file, or lock
-  /// the user out.
+  /// Ends the run if the server or the proxy refused the credentials. Otherwise they would be refused for each file, or the
+  /// user would be locked out.
   private func noteRefusal(of request: TransferRequest) {
     let isByServer = session.hasSeenRefusal(ofCredentialsOf: request)
     let isByProxy = session.hasSeenRefusal(byProxyOf: request)
@@ -150,7 +150,7 @@ extension TransferResult {
     status.map(RetryPolicy.refusalsBeforeWork.contains) ?? false
   }
 
-  /// How long an overloaded server asks to wait; nil if the server does not say it.
+  /// How long an overloaded server asks to wait; nil if the server names no time.
   fileprivate var retryAfter: Duration? {
     isOfOverload ? response.flatMap { RetryAfter.duration($0.headers) } : nil
   }

@@ -3,8 +3,8 @@ package import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamHTTP
 
-/// Sends the files of a batch. One thread lists the files, a few other threads open them ahead and detect their types, and
-/// as many requests are on their way as the plan allows.
+/// Sends the files of a batch. One thread lists the files. A few other threads open files in advance and detect their
+/// types. As many requests are on their way as the settings allow.
 ///
 /// Memory depends on the number of requests and on the number of files in each request, not on the number of all files.
 package final class BatchRun: Sendable {
@@ -29,7 +29,7 @@ package final class BatchRun: Sendable {
   package struct InFlight: Sendable {
     /// The path of the request's first file.
     package let path: LocalPath
-    /// How many bytes of files the request has.
+    /// How many bytes of its files the request sends.
     package let size: Int64
     /// How many bytes of the same file were in earlier requests.
     package let sentBefore: Int64
@@ -47,7 +47,7 @@ package final class BatchRun: Sendable {
     var unreachable = 0
     var areCredentialsRefused = false
     var areProxyCredentialsRefused = false
-    /// The files that were listed and have no outcome yet, by their indices; empty if the caller does not want the rest.
+    /// The files that were listed and have no outcome yet, by their indices; empty if the run has no `rest`.
     var unfinished: [Int: BatchFile] = [:]
   }
 
@@ -62,8 +62,8 @@ package final class BatchRun: Sendable {
 
   /// - Parameters:
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
-  ///   - rest: receives each listed file that does not end as `ok`, so that it can be sent again. It is called on several
-  ///     threads. At the end of the run, it also receives the files that were not begun. If it throws, the run ends.
+  ///   - rest: receives each listed file whose state is not `ok`, so that the file can be sent again. At the end of the
+  ///     run, it also receives the files that were not begun. It is called on several threads. If it throws, the run ends.
   /// - Throws: an error if the session can't be made.
   package init(
     _ plan: BatchSettings, journal: Journal?,
@@ -86,7 +86,7 @@ package final class BatchRun: Sendable {
     pace.stop()
   }
 
-  /// Stops, and cancels the requests that are on their way.
+  /// Stops the run, and cancels the requests that are on their way.
   package func cutOff() {
     stop()
     let tasks = state.withLock { state in
@@ -108,7 +108,7 @@ package final class BatchRun: Sendable {
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
   /// Whether the run ended because a server refused the credentials.
   package var areCredentialsRefused: Bool { state.withLock(\.areCredentialsRefused) }
-  /// Whether the run ended because a proxy refused the user and password for it, or demanded some.
+  /// Whether the run ended because a proxy refused the user and password, or demanded them.
   package var areProxyCredentialsRefused: Bool { state.withLock(\.areProxyCredentialsRefused) }
 
   var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
@@ -117,13 +117,14 @@ package final class BatchRun: Sendable {
   ///
   /// - Throws: an error of `next`, of the journal or of the report, after the requests that were on their way have ended.
   package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals {
-    // Timers need descriptors. If none were left when a task waits for the first time, the process would end.
+    // The first timer of the process needs descriptors. If none were left, the process would end. So the first wait is
+    // here, before files are opened.
     try? await Task.sleep(for: .nanoseconds(1))
     let ahead = min(max(processorCount, 2), 8)
     guard let threads = BlockingExecutor(threads: ahead, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
-    // If a request has several files, more than one pack ahead would take too much memory.
+    // If a request has several files, opening more than one pack in advance would take too much memory.
     let taskCount = plan.concurrency + (plan.packing.isShared ? 1 : ahead)
     await withDiscardingTaskGroup { group in
       for _ in 0..<taskCount {
@@ -169,8 +170,8 @@ package final class BatchRun: Sendable {
       state.withLock { $0.totals.isListed = true }
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
-      // The files listed before the error are sent, except if one request was to have all files: some files must not pass
-      // for all.
+      // The files listed before the error are sent. If one request was to have all files, nothing is sent, because that
+      // request would be incomplete.
       if plan.packing == .together { return queue.end(dropping: true) }
     }
     let last = packer.takePack()
@@ -195,11 +196,12 @@ package final class BatchRun: Sendable {
     for file in files { endIfThrowing { try passOn(file, nil) } }
   }
 
-  /// Passes on a file that did not end `ok`.
+  /// Passes on a file whose state is not `ok`.
   ///
-  /// - Parameter ending: nil if the file was not begun.
+  /// - Parameter ending: the file's outcome; nil if the file was not begun.
   private func passOn(_ file: BatchFile, _ ending: FileOutcome?) throws {
-    // The manifest of the rest has other idempotency keys. So it does not matter here whether the requests had keys.
+    // A manifest of the remaining files leads to other idempotency keys. So the keys of this run can't prevent duplicates
+    // then.
     let isDoubtful =
       ending?.mayBeStored ?? false
       || journal.map { journal in
@@ -247,7 +249,8 @@ extension BatchTotals {
     note(
       ending.state, size: ending.file.size, sent: ending.sentBytes,
       isUnreadable: ending.isUnreadable)
-    // Files that are proven accepted have no outcome here, so a skipped file is in doubt.
+    // Files that were certainly accepted don't get here. So the server may or may not have accepted a file that is skipped
+    // here.
     if ending.state == .skipped { skippedInDoubt += 1 }
     guard let error = result.error else { return }
     let status = result.status.map { " \($0)" } ?? ""

@@ -27,8 +27,9 @@ extension BatchSettings {
     return request
   }
 
-  /// The idempotency key is made from the manifest's id and from each file. The key of a slice is also made from all that
-  /// its bytes depend on: a slice of a file that was changed meanwhile is another request.
+  /// The text of the idempotency key. It depends on the manifest's id and on the place, size and time of each file. For a
+  /// slice, it also depends on the slice and on the file's change time, because a slice of a changed file is another
+  /// request.
   private func keyText(for files: [OpenedBatchFile], _ slice: FileSlice?) throws -> String {
     var name = id
     for opened in files {
@@ -45,7 +46,7 @@ extension BatchSettings {
     var form = form
     if !isBoundaryGiven { form.boundary = .random() }
     if let file = files.first {
-      // These templates are used only if the request has a single file, so the first file is the one.
+      // These templates are used only if the request has a single file, so the first file is the only file.
       for (index, template) in fieldTemplates {
         let value = template.expanded(for: file, slice: slice)
         form.parts[index].body =

@@ -54,8 +54,9 @@ package struct BatchSettings: Sendable {
     self.sniffer = sniffer
   }
 
-  /// Whether a file that another run sends again is stored once. Requests with several files don't count: the other run may
-  /// combine the files differently, and then the keys differ. A redirect to another origin drops the key.
+  /// Whether the server stores a file only once if another run sends it again. Idempotency keys don't ensure this for
+  /// requests with several files: another run may combine the files differently, and then the keys differ. They don't
+  /// ensure it after a redirect to another origin either, because such a redirect drops the key.
   package var isHarmlessInLaterRuns: Bool {
     request.method.isIdempotent
       || sendsIdempotencyKeys && !packing.isShared && !request.options.redirects.allowsOtherOrigins

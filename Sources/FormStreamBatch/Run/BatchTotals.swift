@@ -1,4 +1,4 @@
-/// How many files of a run ended in which state, and which errors were the commonest.
+/// How many files of a run ended in each state, and which errors were the most common.
 package struct BatchTotals: Sendable {
   /// An error that several files had.
   package struct CommonError: Sendable {
@@ -18,19 +18,19 @@ package struct BatchTotals: Sendable {
   package private(set) var states: [BatchState: Int] = [:]
   /// How many bytes the accepted files have.
   package private(set) var acceptedBytes: Int64 = 0
-  /// How many bytes the files have that were skipped because of an earlier run.
+  /// The total size of the files that were skipped because of an earlier run, in bytes.
   package private(set) var skippedBytes: Int64 = 0
-  /// How many bytes the files have that ended in any other way.
+  /// The total size of the files that were neither accepted nor skipped, in bytes. Files without an outcome don't count.
   package private(set) var unacceptedBytes: Int64 = 0
   /// How many of the ``unacceptedBytes`` were sent.
   package private(set) var unacceptedSentBytes: Int64 = 0
   /// How many of the failed files are missing or can't be read.
   package private(set) var unreadable = 0
-  /// How many of the skipped files are not proven accepted. An earlier run may have sent them.
+  /// How many of the skipped files may or may not have been accepted in an earlier run.
   package internal(set) var skippedInDoubt = 0
   private var errors: [String: CommonError] = [:]
 
-  /// How many kinds of errors are told apart at most.
+  /// How many kinds of errors are counted separately at most.
   private static let maximumErrors = 1000
 
   package init() {}
@@ -40,7 +40,7 @@ package struct BatchTotals: Sendable {
   /// How many files have a state. The other files have no outcome yet.
   package var finished: Int { states.values.reduce(0, +) }
 
-  /// The commonest errors, beginning with the most frequent.
+  /// The most common errors, the most frequent first.
   package func commonestErrors(_ count: Int) -> [CommonError] {
     Array(errors.values.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(count))
   }

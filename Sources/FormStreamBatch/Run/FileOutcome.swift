@@ -17,9 +17,9 @@ struct FileOutcome {
   private var url: String?
   private var attempts = 0
   private var duration = Duration.zero
-  /// Whether one of the requests may have been carried out, and no later request settled the doubt.
+  /// Whether one of the requests may have been carried out, and no later request succeeded.
   private var isInDoubt = false
-  /// The idempotency key of the requests in doubt; nil if these requests had none, or different ones.
+  /// The idempotency key of the requests that may have been carried out; nil if they had no key, or different keys.
   private var doubtfulKey: IdempotencyKey?
   /// Whether the server may have the file, or some of it.
   private(set) var mayBeStored = false
@@ -76,7 +76,7 @@ struct FileOutcome {
     self.url = url.description
   }
 
-  /// Adds to the error the reason why no other request is made.
+  /// Adds the reason why no other request is made to the error.
   mutating func note(_ reason: Message) {
     error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
@@ -97,8 +97,8 @@ struct FileOutcome {
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
 
-  /// The state after a change. If another file of the form changed, this file can be retried: the next request takes the
-  /// other file as it is then.
+  /// The state after a file has changed. If another file of the form changed, this file can be retried, because the next
+  /// request has the current contents of the other file.
   private func ofChange(of changed: LocalPath?) -> BatchState {
     changed.map { $0 == file.path } ?? true ? .sourceChanged : .retryable
   }
@@ -109,8 +109,8 @@ struct FileOutcome {
     (isInDoubt, mayBeStored) = (true, true)
   }
 
-  /// Notes that a request was carried out. If an earlier request is in doubt and had the same idempotency key, the server
-  /// has stored the file once.
+  /// Notes that a request was carried out. If an earlier request may have been carried out and had the same idempotency
+  /// key, the server has stored the file only once.
   private mutating func noteSuccess(of key: IdempotencyKey?, isIdempotent: Bool) {
     if isInDoubt, !isIdempotent, key == nil || key != doubtfulKey { maybeDuplicate = true }
     // If another request follows, it has another slice.
@@ -153,7 +153,7 @@ struct FileOutcome {
     isUnreadable = state == .failed && isLocal
   }
 
-  /// Notes that the last request was not completed because of another of its files, so it was not carried out.
+  /// Notes that the last request was not completed because of another file in it. So the request was not carried out.
   mutating func noteCutShort(by other: LocalPath) {
     state = isInDoubt ? .unknown : .retryable
     isUnreadable = false
@@ -174,8 +174,8 @@ struct FileOutcome {
     )
   }
 
-  /// At least how many of the file's bytes were sent in the last request. The rest of the body is counted as if all of it
-  /// came before the file.
+  /// How many of the file's bytes were certainly sent in the last request. The rest of the body is counted as if it came
+  /// before the file.
   var sentBytes: Int64 {
     guard let last else { return 0 }
     let rest = max(0, (last.contentLength ?? 0) - file.size)
@@ -183,8 +183,8 @@ struct FileOutcome {
   }
 
   func result(manifest: String?, url: String) -> FileResult {
-    // All files of a request repeat its response in their results. So the response is cut: the results together must not
-    // grow with the square of the number of files.
+    // The result of each file of a request repeats the response. So the response is cut: otherwise, the total size of the
+    // results would grow with the square of the number of files.
     let responseLimit = max(256, FileResult.Response.limit / max(1, sharers / 16))
     return FileResult(
       file: file, manifest: manifest, type: type, sha256: digest, url: self.url ?? url,

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The queue between the thread that lists files and the tasks that send them. It holds packs of files, one for each
-/// request. It has room for a few packs, so that memory does not grow with the length of the listing.
+/// The queue between the thread that lists files and the tasks that send them. It contains packs of files, one pack for
+/// each request. It has room for a few packs, so that memory does not grow with the length of the listing.
 final class FileQueue: Sendable {
   private struct State {
     var packs: [[BatchFile]] = []
@@ -16,7 +16,7 @@ final class FileQueue: Sendable {
     self.capacity = capacity
   }
 
-  /// Adds a pack, after waiting for room. Returns false if the queue takes no more packs.
+  /// Waits for room, and adds a pack. Returns false if the queue takes no more packs.
   func add(_ pack: [BatchFile]) -> Bool {
     let (isAdded, waiting) = state.waitUntil({ $0.packs.count < capacity || $0.isAtEnd }) {
       state -> (Bool, CheckedContinuation<[BatchFile]?, Never>?) in

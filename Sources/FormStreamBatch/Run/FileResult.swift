@@ -27,7 +27,7 @@ package struct FileFailure: Hashable, Sendable {
 package struct FileResult: Sendable {
   /// The response to the last request for the file, without its headers.
   struct Response: Hashable, Sendable {
-    /// The most bytes of the body that a result has.
+    /// The largest number of body bytes in a result.
     static let limit = 4096
 
     /// The beginning of the body.

@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file of a batch that was opened to be sent, and was found to be the file that was listed.
+/// A file of a batch that was opened for sending, and is still the file that was listed.
 struct OpenedBatchFile: Sendable {
   let file: BatchFile
   let identity: FileIdentity
@@ -13,7 +13,7 @@ struct OpenedBatchFile: Sendable {
 
   private enum Contents {
     case open(PinnedFile)
-    /// The file is sent in a request with several files: they may be more than can be open at the same time.
+    /// The file is sent in a request with several files. A request may have more files than can be open at the same time.
     case closed(ClosedFile)
   }
 
@@ -25,7 +25,7 @@ struct OpenedBatchFile: Sendable {
 
   /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
   ///
-  /// - Parameter staysOpen: whether the file stays open until it was sent.
+  /// - Parameter staysOpen: whether the file stays open until it is sent.
   /// - Throws: the reason why the file can't be sent. A path that leads out of the file's root is never opened.
   init(
     _ file: BatchFile, sniffer: MediaTypeSniffer, computesDigest: Bool, staysOpen: Bool
@@ -128,11 +128,11 @@ struct OpenedBatchFile: Sendable {
 }
 
 extension BatchFile {
-  /// The path that is opened: below the root, if there is one.
+  /// The path that is opened: relative to the root, if there is a root.
   fileprivate var opened: LocalPath { root == nil ? path : relative }
 
-  /// Checks that a file is the one that was listed. If the identity is known, it must be the same file. Otherwise, size and
-  /// time must be the same.
+  /// Checks that a file is the file that was listed. Its size and modification time must be the same. If the identity is
+  /// known, the device, inode and change time must be the same too.
   fileprivate func check(_ found: FileIdentity) throws(BatchError) {
     if let identity {
       guard (identity.device, identity.inode) == (found.device, found.inode) else {

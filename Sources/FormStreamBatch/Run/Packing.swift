@@ -4,7 +4,7 @@ import FormStreamMultipart
 package enum Packing: Hashable, Sendable {
   /// One file.
   case single
-  /// As many consecutive files as are within both limits. A file that is larger than the limit is sent alone.
+  /// As many consecutive files as are within both limits. A file that is larger than `bytes` is sent alone.
   case upTo(files: Int, bytes: Int64)
   /// All files.
   case together
@@ -23,11 +23,11 @@ package enum Packing: Hashable, Sendable {
 }
 
 extension Packing {
-  /// Throws if a manifest has fields for a file, and requests have several files. Without this check, the run would find it
+  /// Throws if a manifest has fields for a file, and requests have several files. Without this check, the run would fail
   /// only after it has sent the files before that file.
   ///
   /// - Throws: `notPackable`. If the manifest can't be read to its end, the check ends without an error, and the run
-  ///   reports it.
+  ///   reports the problem.
   package func check(_ manifest: ManifestReader) throws(BatchError) {
     guard isShared else { return }
     while let file = try? manifest.next() { try check(file) }
@@ -42,7 +42,7 @@ extension Packing {
   }
 }
 
-/// Puts files that follow each other into packs, one for each request.
+/// Puts consecutive files into packs, one pack for each request.
 struct FilePacker {
   private let packing: Packing
   private let maximumFiles: Int

@@ -4,15 +4,15 @@ package import FormStreamHTTP
 /// Decides when the next request may begin. It limits how many requests there are at the same time and how many begin in a
 /// second. It makes all requests wait if the server is overloaded.
 ///
-/// After a 429 or 503, half as many requests are allowed as before, but at least one. No request begins before the time
-/// that the server asked for, or before a wait that doubles each time has passed. With each success a little more is
-/// allowed, up to the original number.
+/// After a 429 or 503, half as many requests are allowed as before, but at least one. New requests wait until the time that
+/// the server asked for. They also wait for a delay that doubles each time. With each success, the allowed number grows a
+/// little, up to the original number.
 package final class RequestPace: Sendable {
   private struct State {
     var active = 0
     /// How many requests are allowed at the same time.
     var allowed: Double
-    /// The tasks that wait. The one that is next stands at the end.
+    /// The waiting tasks. The next task to resume is the last element.
     var waiting: [CheckedContinuation<Bool, Never>] = []
     /// No request begins before this moment.
     var notBefore = ContinuousClock.now
@@ -40,7 +40,7 @@ package final class RequestPace: Sendable {
   /// - Parameters:
   ///   - maximum: how many requests there are at the same time.
   ///   - rate: how many requests may begin in a second; nil for no limit.
-  ///   - policy: says how long to wait if the server does not say it.
+  ///   - policy: decides how long to wait if the server does not say how long.
   package init(maximum: Int, rate: Double?, policy: RetryPolicy) {
     self.maximum = maximum
     interval = rate.map { .seconds(1 / $0) }
@@ -85,7 +85,7 @@ package final class RequestPace: Sendable {
   }
 
   /// Notes that the server is overloaded. If several requests that were sent at the same time are refused, only the first
-  /// one slows the pace.
+  /// refusal slows the pace.
   package func noteOverload(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -97,8 +97,8 @@ package final class RequestPace: Sendable {
         let wait = Backoff.wait(before: state.slowings + 1, policy, using: &generator)
         state.notBefore = max(state.notBefore, now + wait)
       }
-      // If the server asks for a longer wait, the file is not sent again. The other files then only wait for the time
-      // computed above.
+      // If the server asks for a longer wait than the policy allows, the file is not sent again. The other files then wait
+      // only for the time computed above.
       if let retryAfter, retryAfter <= policy.maximumRetryAfter {
         state.notBefore = max(state.notBefore, now + retryAfter.bounded)
       }

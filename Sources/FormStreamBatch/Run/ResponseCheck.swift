@@ -21,7 +21,7 @@ package struct ResponseCheck: Sendable {
   }
 
   private let path: String
-  /// The steps for a file at the first place.
+  /// The steps of the path for the first file of a request.
   private let steps: [Step]
   /// Whether the path contains the file's place, `{i}`.
   package let namesPlace: Bool

@@ -3,8 +3,7 @@ package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// Finds files of a batch that would be sent to the same URL, before anything is sent. For this the URLs are sorted, in
-/// bounded memory.
+/// Finds files of a batch that would be sent to the same URL, before anything is sent. It sorts the URLs in bounded memory.
 package final class URLCheck {
   private let plan: BatchSettings
   private let template: URLTemplate
@@ -17,9 +16,9 @@ package final class URLCheck {
   ///
   /// - Parameters:
   ///   - hasOneRoot: whether all files are below one directory, and the paths in URLs are relative to that directory.
-  ///   - hasIndices: whether no two files have the same index, as in one listing. In each shard, and in each manifest of
-  ///     the rest, the indices begin with 0.
-  ///   - directory: the directory for temporary files, which keep the URLs that don't fit into memory.
+  ///   - hasIndices: whether no two files have the same index, as in one listing. The indices begin with 0 in each shard,
+  ///     and in each manifest of remaining files.
+  ///   - directory: the directory for temporary files with the URLs that don't fit into memory.
   ///   - noteCompared: called for each file.
   package init?(
     _ plan: BatchSettings, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
@@ -38,16 +37,17 @@ package final class URLCheck {
   /// - Throws: `invalidTemplate`, with the names of both files.
   package func check(_ manifest: ManifestReader) throws(BatchError) {
     while let file = try manifest.next() {
-      // A file that is missing or unreadable here and now may be there for another run, or later when it is to be sent. So
-      // its URL is compared too.
+      // A file that is missing or unreadable now may be readable later, or for a run on another machine. So its URL is
+      // compared too.
       let isOut = file.problem.map { !ManifestReader.mayBeThere.contains($0.code) } ?? false
       if isOut { noteCompared() } else { try add(file) }
     }
     try finish()
   }
 
-  /// Adds all files of a listing, which can be read only once, and throws if two of them have the same URL. Returns the
-  /// files. A file that can't be read now is not sent, even if it can be read later, because its URL was not compared.
+  /// Adds all files of a listing, and throws if two of them have the same URL. Returns the files, because a listing can be
+  /// read only once. A file that can't be read now is not sent, even if it can be read later, because its URL was not
+  /// compared.
   package func checked(_ listing: any BatchInput) throws(BatchError) -> any BatchInput {
     let files = try ListedFiles(of: listing, in: directory) {
       (file: inout BatchFile) throws(BatchError) in
@@ -86,7 +86,7 @@ package final class URLCheck {
   /// Opens a file; nil if it is not the file that was listed, or can't be read.
   private func open(_ file: BatchFile) throws(BatchError) -> OpenedBatchFile? {
     do throws(BatchError) { return try OpenedBatchFile(file, plan) } catch {
-      // Later, the file may be opened, and would be sent to a URL that was not compared.
+      // The file may be opened later, and would then be sent to a URL that was not compared.
       if error.code == .tooManyOpenFiles { throw error }
       return nil
     }
@@ -114,7 +114,7 @@ package final class URLCheck {
   }
 
   /// Throws if two files with the same URL are different. The same file may be in a manifest twice, with different fields.
-  /// Files with the same contents may have one URL that is made of their digest.
+  /// Files with the same contents may have the same URL if the URL contains their digest.
   private func compare(_ one: [UInt8], _ other: [UInt8], at key: [UInt8]) throws(BatchError) {
     let (first, second) = (Self.parts(of: one), Self.parts(of: other))
     let isSameContents = !first.digest.isEmpty && first.digest == second.digest

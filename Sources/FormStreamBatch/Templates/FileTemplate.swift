@@ -10,7 +10,8 @@ package struct FileTemplate: Sendable {
     /// The absolute path.
     case path
     /// The path below the directory that was named. If several paths were named, the directory's own name comes before it.
-    /// A file that was named directly has its path as it was given.
+    /// For a file that was named directly, it is the last component of the path. An absolute path in a list or manifest
+    /// stays as it is, unless it contains `/./`.
     case relative
     /// The last component of the path.
     case name

@@ -3,13 +3,13 @@ import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamHTTP
 
-/// The URL of each file of a batch that is sent by PUT. Values of the file are percent-encoded, and can't leave the path or
-/// the query.
+/// The URL of each file of a batch that is sent by PUT. Values of the file are percent-encoded, so they can't change other
+/// parts of the URL.
 package struct URLTemplate: Sendable {
   private let template: FileTemplate
   private let query: [URLEncodedField]
   private let isSecret: Bool
-  /// The URL up to the directory of the first value, for messages.
+  /// The URL up to the last slash before the first value, for messages.
   package let base: HTTPURL
 
   /// Whether the template needs the file's digest.
@@ -18,7 +18,7 @@ package struct URLTemplate: Sendable {
   /// Parses a template. If it ends in a slash, `{relative}` is added.
   ///
   /// - Parameters:
-  ///   - query: what is added to the query of each URL.
+  ///   - query: the fields that are added to the query of each URL.
   ///   - isSecret: whether only the origin of the URLs is shown.
   /// - Throws: `invalidTemplate`.
   package init(
@@ -113,7 +113,7 @@ extension FileTemplate.Value {
   fileprivate var hasSlashes: Bool { self == .path || self == .relative }
 }
 
-// MARK: URLs of their own
+// MARK: Distinct URLs
 
 extension URLTemplate {
   /// Whether the template has `{index}`.
@@ -140,12 +140,12 @@ extension URLTemplate {
     return kept.isEmpty ? pieces : pieces + [.text(Array(kept))]
   }
 
-  /// An identifier of this template, for the files of a manifest. It does not reveal the template.
+  /// An identifier of this template, made with the id of a manifest. It does not reveal the template.
   fileprivate func name(for manifest: String) throws(BatchError) -> String {
     try .naming("\(placingPieces)", for: manifest)
   }
 
-  /// Whether two files certainly have different URLs, except if they have the same contents.
+  /// Whether any two files certainly have different URLs, unless their contents are the same.
   ///
   /// - Parameters:
   ///   - hasOneRoot: whether no two files have the same path below the directory that was named.
@@ -165,7 +165,7 @@ extension URLTemplate {
       }
   }
 
-  /// Whether each value can be found again in the URL: there is a slash between any two values, and at most one value has
+  /// Whether each value can be recognized in the URL: there is a slash between any two values, and at most one value has
   /// slashes itself.
   private var areSeparate: Bool {
     var hasSlash = true
@@ -186,8 +186,8 @@ extension URLTemplate {
 }
 
 extension BatchSettings {
-  /// An identifier of the URLs, for the files of a manifest, which does not reveal them. Nil if the shown URL identifies
-  /// them. The query does not count, because it may have a new signature in each run.
+  /// An identifier of the URLs, made with the id of a manifest. It does not reveal the URLs. Nil if the shown URL
+  /// identifies them. The query does not count, because it may have a new signature in each run.
   package func urlName(for manifest: String) throws(BatchError) -> String? {
     if let urls { return try urls.name(for: manifest) }
     guard request.url.isSecret else { return nil }

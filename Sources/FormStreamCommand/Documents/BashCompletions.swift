@@ -1,6 +1,6 @@
 extension Document {
   /// Readline and bash split words at the characters of COMP_WORDBREAKS, such as `=` and `@`, and programs such as
-  /// bash-completion change that list. So the script joins the pieces to the words that stand in the line. Readline
+  /// bash-completion change that list. So the script joins the pieces to the words of the command line. Readline
   /// replaces only the last piece of a word, so each reply leaves out the text before that piece.
   static var bashCompletions: String {
     """

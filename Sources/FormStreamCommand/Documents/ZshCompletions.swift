@@ -43,7 +43,7 @@ extension Document {
         ":\($0.placeholder.escaping(":", with: "\\")):\(zshAction($0.completion))"
       }
       return flag.spellings.map { spelling in
-        // A value may follow a short flag at once, and a long one after "=".
+        // A value may follow a short flag directly, and a long flag after "=".
         let mark = action == nil ? "" : spelling.hasPrefix("--") ? "=" : "+"
         return " \\\n        \("*\(spelling)\(mark)[\(summary)]\(action ?? "")".shellQuoted)"
       }

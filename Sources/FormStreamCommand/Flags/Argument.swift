@@ -21,10 +21,10 @@ public struct Argument: Hashable, Sendable {
   }
 
   let bytes: [UInt8]
-  /// Nil if it was not typed.
+  /// Where the argument was typed; nil if it was not typed.
   var place: Place?
-  /// The flag whose value this is, as it was typed: people look for the name that they typed, not for another name of
-  /// the flag.
+  /// The name of the flag whose value this is, as the flag was typed: people look for the name that they typed, not for
+  /// another name of the flag.
   var flag: String?
 
   /// Makes an argument from the bytes of a C string.
@@ -37,7 +37,7 @@ public struct Argument: Hashable, Sendable {
     self.place = place
   }
 
-  /// Makes an argument from a part of another one, or from the text that another one stands for.
+  /// Makes an argument from a part of another argument, or from the text that another argument stands for.
   init(bytes: some Sequence<UInt8>, from typed: Argument) {
     self.init(bytes: bytes, place: typed.place)
     flag = typed.flag
@@ -61,7 +61,8 @@ public struct Argument: Hashable, Sendable {
     return place.map { "\(name) (\($0))" } ?? name
   }
 
-  /// The argument as text, repaired if it is not UTF-8. Messages may show it only if it is the name of a file.
+  /// The argument as text, repaired if it is not UTF-8. Messages may show the text only if the argument is the name of
+  /// a file.
   var shown: String { String(decoding: bytes, as: UTF8.self) }
 
   var path: LocalPath { LocalPath(bytes: bytes) }

@@ -120,8 +120,9 @@ struct ArgumentParser {
 
   // MARK: curl's flags
 
-  /// Whether people expect curl's flag of this meaning here. If it is another name of a flag, they expect it from every
-  /// command that has the flag; other flags of curl only from the commands like curl.
+  /// Whether people expect the command to have curl's flag with this meaning. If curl's flag is another name of a flag,
+  /// people expect it from every command that has the flag. They expect other flags of curl only from the commands that
+  /// are like curl.
   private func isLikeCurl(_ meaning: CurlFlag.Meaning) -> Bool {
     guard let verb else { return true }
     if case .same(let name, _) = meaning {
@@ -130,7 +131,7 @@ struct ArgumentParser {
     return verb.isLikeCurl
   }
 
-  /// The item that curl's flag stands for. If the flag changes nothing here, this is the item after it.
+  /// The item that curl's flag stands for, or the next item if curl's flag changes nothing here.
   private mutating func item(
     _ meaning: CurlFlag.Meaning, _ spelled: String, _ value: Argument?
   ) throws(Failure) -> Item? {
@@ -162,7 +163,7 @@ struct ArgumentParser {
     }
   }
 
-  /// The value in the same word, or else the next word.
+  /// The flag's value: the value in the flag's own word, or else the next word.
   private mutating func given(
     _ value: Argument?, _ flag: Flag?, _ spelled: String
   ) throws(Failure) -> Argument {
@@ -184,10 +185,10 @@ struct ArgumentParser {
     return flag
   }
 
-  /// The data of `--json`, if the flag has curl's meaning: the value in the same word, or a next word that looks like
-  /// JSON. Nil if the flag has formstream's meaning.
+  /// The data of `--json`, if the flag has curl's meaning: the value in the flag's own word, or the next word if it
+  /// looks like JSON. Nil if the flag has formstream's meaning.
   ///
-  /// - Parameter value: the value in the same word.
+  /// - Parameter value: the value in the flag's own word; nil if there is none.
   private func jsonBody(_ value: Argument?) -> Argument? {
     guard verb?.sends ?? true else { return nil }
     return value ?? rest.first.flatMap { $0.looksLikeJSON ? $0 : nil }

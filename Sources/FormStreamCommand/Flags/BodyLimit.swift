@@ -68,7 +68,7 @@ enum BodyLimit: String, CaseIterable {
 }
 
 extension FormParser.Limits {
-  /// Changes the limits that were typed. All others keep the values that the library gives them.
+  /// Changes the limits that were typed. All other limits keep the library's values.
   mutating func set(_ typed: [BodyLimit: Int64]) {
     for (limit, number) in typed {
       switch limit {

@@ -1,8 +1,8 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file of flags, one a line. Lines have no quotes or escapes, unless they are written as in a file of curl; see
-/// `CurlConfigLine`.
+/// A configuration file: flags, one on each line. Lines have no quotes or escapes, unless they are written as in curl's
+/// configuration files; see `CurlConfigLine`.
 enum ConfigFile {
   /// A larger file is a mistake.
   private static let maximumSize = 1024 * 1024
@@ -15,7 +15,7 @@ enum ConfigFile {
       if case .word(let word) = item { parser.verb = parser.verb ?? Verb(rawValue: word.shown) }
       guard case .flag(let flag, let file) = item, flag.long == "config" else { continue }
       var contents = try contents(of: file)[...]
-      // Editors of other systems begin a file with a byte order mark.
+      // Editors on other systems begin a file with a byte order mark.
       if contents.starts(with: [0xEF, 0xBB, 0xBF]) { contents = contents.dropFirst(3) }
       let name = file.isDash ? "standard input" : file.shown
       for (index, line) in contents.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -76,7 +76,7 @@ enum ConfigFile {
     return arguments
   }
 
-  /// What is wrong with a line in which a word is not part of a flag. The word is not shown, as it may be a secret.
+  /// The failure for a line with a word that is not part of a flag. The word is not shown, because it may be a secret.
   ///
   /// - Parameter flag: the flag before the word, as it was typed.
   private static func failure(about word: Argument, after flag: String?, for verb: Verb?) -> Failure {

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// A line of a configuration file that is written as in a file of curl: `name = value`, `name: value` or `--name "value"`.
+/// A line of a configuration file in curl's syntax, such as `name = value`, `name: value` or `--name "value"`.
 ///
 /// Such a line has something that no line of formstream's own syntax has: no hyphen before the name, a colon after it,
 /// a separator between blanks, or a value that begins with a quote.
@@ -8,14 +8,14 @@ struct CurlConfigLine {
   private let name: [UInt8]
   private let value: [UInt8]?
 
-  /// The words that stand for the line on a command line.
+  /// The arguments that mean the same on a command line.
   var arguments: [Argument] {
     [Argument(bytes: name)] + (value.map { [Argument(bytes: $0)] } ?? [])
   }
 
-  /// Nil if the line is not written as in a file of curl.
+  /// Nil if the line is not in curl's syntax.
   ///
-  /// - Parameter line: without blanks before it, and without a comment.
+  /// - Parameter line: a line that is not a comment, without the blanks at its start.
   init?(_ line: ArraySlice<UInt8>) throws(Failure) {
     let isBare = line.first != UInt8(ascii: "-")
     let isShort = !isBare && !line.starts(with: "--".utf8)

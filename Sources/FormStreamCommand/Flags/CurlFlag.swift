@@ -21,7 +21,7 @@ enum CurlFlag {
     all.first { $0.short == short }?.meaning
   }
 
-  /// What to use instead of a flag; nil if it is accepted, or if there is no suggestion.
+  /// What to use instead of a flag; nil if the flag is accepted, or if there is no suggestion.
   static func hint(_ short: Character) -> String? {
     if case .refused(let hint)? = meaning(short) { hint } else { nil }
   }
@@ -62,7 +62,7 @@ enum CurlFlag {
     Entry(nil, "fail-with-body", is: .always),
     // The response is written while it arrives.
     Entry("N", "no-buffer", is: .always),
-    // No file of flags is read unless it is named.
+    // A configuration file is read only if it is named.
     Entry(nil, "disable", is: .always),
     // A file gets its name only when it is complete.
     Entry(nil, "remove-on-error", is: .always),
@@ -73,7 +73,7 @@ enum CurlFlag {
     Entry(nil, "tcp-nodelay", is: .always),
     // A response without a status line is no response.
     Entry(nil, "no-http0.9", is: .always),
-    // NPN is gone from TLS, and the others are for Windows.
+    // NPN is gone from TLS, and the other flags are for Windows.
     Entry(
       nil, "no-npn", "ssl-no-revoke", "ssl-revoke-best-effort", "ssl-auto-client-cert",
       "proxy-ssl-auto-client-cert", is: .always),

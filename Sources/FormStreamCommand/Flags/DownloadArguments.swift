@@ -16,8 +16,7 @@ struct DownloadArguments {
 
   /// The outputs of the first URL, the second, and so on.
   var outputs: [Output] = []
-  /// Whether the response from each URL without an output of its own goes into a file with the name at the end of the
-  /// URL.
+  /// `--remote-name-all`: whether `-O` applies to each URL that has no output of its own.
   var namesAll = false
   /// Whether the server names the files that are not named by `-o`.
   var usesServerNames = false
@@ -25,7 +24,7 @@ struct DownloadArguments {
   var directory: Argument?
   var makesDirectories = false
   var resumes = false
-  /// The value of `-C N`, which is the first byte that is asked for; nil without it, or if N is 0.
+  /// The first byte that is asked for: the value of `-C N`. Nil without `-C N`, or if N is 0.
   var firstByte: Int64?
   /// The value of `--range`.
   var givenRange: RequestedRange?
@@ -46,7 +45,7 @@ struct DownloadArguments {
   /// The words that were typed for the digests.
   var digestArguments: [Argument] = []
 
-  /// A file in the directory of `--output-dir`.
+  /// The path of a file. A relative name is relative to the directory of `--output-dir`.
   func path(of name: [UInt8]) -> LocalPath {
     guard let directory, name.first != UInt8(ascii: "/") else { return LocalPath(bytes: name) }
     return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)

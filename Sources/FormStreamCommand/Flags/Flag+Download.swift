@@ -136,7 +136,7 @@ extension SHA256Digest {
   fileprivate init?(line: String) {
     let words = line.split { $0.isWhitespace }
     let isTagged = words.first == "SHA256" && words.dropLast().last == "="
-    // A line whose name is escaped begins with a backslash.
+    // If the file's name is escaped, the line begins with a backslash.
     guard let word = isTagged ? words.last : words.first else { return nil }
     self.init(String(word.first == "\\" ? word.dropFirst() : word))
   }

@@ -1,9 +1,9 @@
 import FormStreamMultipart
 import FormStreamHTTP
 
-/// The flags about the length of bodies: of pipes, and of files that grow.
+/// The flags about bodies whose length is unknown or changes: pipes, and files that grow.
 extension Flag {
-  /// The largest value of `--read-ahead`: these bytes are kept in memory.
+  /// The largest value of `--read-ahead`. There is a limit because the bytes are kept in memory.
   private static let maximumReadAhead: Int64 = 64 << 20
 
   static let framingFlags = [

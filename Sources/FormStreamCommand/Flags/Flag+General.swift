@@ -85,7 +85,7 @@ extension Flag {
         overrides the file. - is standard input.
         """
     ) { (arguments, argument) in
-      // ConfigFile has put the flags of the file before the others already.
+      // ConfigFile has already put the flags of the file before all other flags.
       if argument.isDash { arguments.readsConfigFromStandardInput = true }
     },
     Flag(

@@ -100,7 +100,7 @@ extension ManifestArguments {
 }
 
 extension ListingOptions {
-  /// Which files are listed.
+  /// Sets which files are listed.
   init(_ listing: ListingArguments, _ manifest: ManifestArguments) throws(Failure) {
     if manifest.manifest != nil, listing.choosesFiles {
       throw .usage(
@@ -118,7 +118,7 @@ extension ListingOptions {
 }
 
 extension [PathList] {
-  /// The lists that are named, as sources of a listing.
+  /// The named lists, as sources of a listing.
   func sources() throws(Failure) -> [BatchSource] {
     if count(where: \.file.isDash) > 1 {
       throw .usage("Standard input is named twice: it can be read once.")

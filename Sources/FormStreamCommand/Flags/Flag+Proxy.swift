@@ -68,12 +68,12 @@ extension Flag {
   ]
 }
 
-/// What was typed about proxies.
+/// The arguments about proxies.
 struct ProxyArguments {
   enum Address {
     /// `-x`
     case url(Argument)
-    /// `--socks5` and the flags like it: the scheme, and the rest.
+    /// `--socks5` and similar flags: the scheme, and the value of the flag.
     case host(String, Argument)
   }
 
@@ -82,7 +82,7 @@ struct ProxyArguments {
     scheme == "socks5h" ? "--socks5-hostname" : "--\(scheme)"
   }
 
-  /// Nil if the environment names the proxy.
+  /// The proxy that was typed; nil if none was typed. The environment may then name a proxy.
   var address: Address?
   var exceptions: Argument?
   private(set) var credentials: CredentialsArgument?

@@ -171,7 +171,7 @@ private func requiresHTTPS(_ argument: Argument) throws(Failure) -> Bool {
       "\(argument.named("--proto")) is not =https or =https,http: no other protocols are supported."
     )
   }
-  // Without = or -all, the list adds to the protocols that are allowed in any case.
+  // Without = or -all, the list only adds to the protocols that are allowed by default.
   return !words.contains("http")
     && (argument.bytes.first == UInt8(ascii: "=") || words.contains("-all"))
 }

@@ -107,8 +107,9 @@ enum PassphraseArgument {
 }
 
 extension Argument {
-  /// The file of `--cert`, and the passphrase after the first colon without a backslash before it; nil if there is none.
-  /// As in curl, a backslash stands before a colon or another backslash of the file's name.
+  /// Splits the value of `--cert` into the file's name and the passphrase. The passphrase is the text after the first
+  /// colon that has no backslash before it; nil if there is no such text. As in curl, a colon or backslash in the
+  /// file's name has a backslash before it.
   fileprivate func splitAtPassphrase() -> (file: Argument, phrase: Argument?) {
     let (colon, backslash) = (UInt8(ascii: ":"), UInt8(ascii: "\\"))
     var file: [UInt8] = []

@@ -6,7 +6,7 @@ struct Flag: Sendable {
     var completion = Completion.none
     /// What is done with the files that a value names.
     var use = FileUse.read
-    /// Finds the files that a value names, if the kind of completion does not tell.
+    /// Finds the files that a value names; nil if the kind of completion is enough to find them.
     var names: (@Sendable (Argument) -> [Argument])?
 
     enum Completion: Sendable {
@@ -52,7 +52,7 @@ struct Flag: Sendable {
   var common: [Verb] = []
   /// One line, for help and completions.
   let summary: String
-  /// Other lines, for the commands for which `summary` is not true.
+  /// Lines that replace `summary` for the commands for which it is not true.
   var summaries: [Verb: String] = [:]
   /// More about the flag, for the man page.
   var detail = ""

@@ -2,9 +2,10 @@ import FormStreamMultipart
 
 /// The arguments about a form and its parts.
 struct FormArguments {
-  /// The parts, as they were typed one after another.
+  /// The parts, in the order in which they were typed.
   private(set) var parts: [PartArguments] = []
-  /// How many parts are open: opened by `=(` and not closed yet. Each is inside the one before.
+  /// How many parts are open: `=(` has opened them, and `=)` has not closed them yet. Each open part is inside the open
+  /// part before it.
   private(set) var openParts = 0
   var boundary: String?
   var escaping: EscapingProfile?

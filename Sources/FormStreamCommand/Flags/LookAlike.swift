@@ -1,4 +1,5 @@
-/// A character that word processors put in place of a typed hyphen, quote or space. Commands don't recognize it as one.
+/// A character that word processors put in place of a typed hyphen, quote or space. Commands don't recognize it as a
+/// hyphen, quote or space.
 struct LookAlike: CustomStringConvertible {
   enum Kind {
     case hyphen
@@ -10,7 +11,7 @@ struct LookAlike: CustomStringConvertible {
   /// What the character is called, and the character itself: `an en dash (–)`.
   let description: String
 
-  /// Nil if the character is none of these.
+  /// Nil if the character is not a look-alike.
   init?(_ scalar: Unicode.Scalar) {
     let kind: Kind
     let name: String
@@ -34,15 +35,15 @@ struct LookAlike: CustomStringConvertible {
     description = "\(name) (\(scalar))"
   }
 
-  /// The first of these characters in a text.
+  /// The first look-alike in a text; nil if there is none.
   static func first(in text: String) -> LookAlike? {
     text.unicodeScalars.lazy.compactMap(LookAlike.init).first
   }
 }
 
 extension Argument {
-  /// The failure for a word that would be a flag with a real hyphen in place of its dash, or without its curly quotes;
-  /// nil if it would not be a flag. Other words that begin with such a character may be names of files.
+  /// The failure for a word that would be a flag if its dash were a hyphen, or if it had no curly quotes. Nil for all
+  /// other words: they may be names of files, even if they begin with a look-alike.
   func mistypedFlag(of verb: Verb?) -> Failure? {
     guard let text else { return nil }
     let head = text.unicodeScalars.prefix { $0 != "=" }

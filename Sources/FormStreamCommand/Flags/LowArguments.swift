@@ -47,7 +47,7 @@ struct LowArguments {
       if case .off(let flag) = item, flag.long == "remote-name", downloading.namesAll,
         let output = Flag.named("output", for: parser.verb)
       {
-        // As in curl, `--no-remote-name` is for one URL.
+        // As in curl, `--no-remote-name` applies to one URL.
         items.append(.flag(output, Argument("-")))
         try store(.flag(output, Argument("-")), for: parser.verb)
       } else if case .off(let flag) = item {

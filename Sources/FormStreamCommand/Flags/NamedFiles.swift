@@ -10,8 +10,8 @@ enum FileUse: Sendable {
   case response
 }
 
-/// The files that flags name: all that are read, and all that are written. The declaration of each flag says which of
-/// the two its value names.
+/// The files that flags name: the files that are read, and the files that are written. The declaration of each flag
+/// says whether the files of its value are read or written.
 struct NamedFiles {
   /// A file that is read.
   struct Input {
@@ -56,7 +56,7 @@ struct NamedFiles {
 }
 
 extension Flag.Value {
-  /// The files that a value names. Files of parts and of encoded data are not among them: their own arguments know
+  /// The files that a value names. Files of parts and of encoded data are not included, because `CommandFiles` adds
   /// them.
   fileprivate func files(in value: Argument) -> [Argument] {
     if let names { return names(value) }

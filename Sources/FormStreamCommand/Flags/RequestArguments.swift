@@ -36,13 +36,14 @@ struct RequestArguments {
   /// The netrc file, in place of `~/.netrc`.
   var netrcFile: Argument?
   var allowsInsecureAuth = false
-  /// The cookies, and the file of cookies, of `-b`.
+  /// The values of `-b`: cookies, and files of cookies.
   var cookies: [Argument] = []
-  /// `-j`: whether session cookies, which have no end, are left out when a file of cookies is read.
+  /// `-j`: whether session cookies, which have no expiry date, are left out when a file of cookies
+  /// is read.
   var skipsSessionCookies = false
   /// Where cookies are written at the end.
   var cookieJar: Argument?
-  /// The file that holds a secret URL.
+  /// The file that contains a secret URL.
   var urlFile: Argument?
   var idempotencyKey: Argument?
   var expectation = ExpectMode.auto
@@ -117,7 +118,7 @@ struct RequestArguments {
 
   /// Fails if flags contradict each other.
   ///
-  /// - Parameter keepsResponse: whether the record holds the response's body.
+  /// - Parameter keepsResponse: whether the record contains the response's body.
   func check(keepsResponse: Bool) throws(Failure) {
     if isDryRun, printsCurlLine {
       throw .usage("--dry-run and --to-curl print two different things: choose one of them.")

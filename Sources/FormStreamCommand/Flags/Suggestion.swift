@@ -39,7 +39,7 @@ enum Suggestion {
 
   /// How many letters must be inserted, removed, changed, or swapped with their neighbour.
   private static func distance(_ one: String, _ other: String) -> Int {
-    // The cost grows with the length, and a long word is not a typing error of a flag.
+    // A long word is not a mistyped flag, and the cost of comparing grows with the length.
     guard one.count <= 64 else { return .max }
     let (one, other) = (Array(one), Array(other))
     var rows = [Array(0...other.count)]

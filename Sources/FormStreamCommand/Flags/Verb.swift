@@ -45,7 +45,7 @@ enum Verb: String, CaseIterable, Sendable {
   struct Operand {
     let placeholder: String
     let canBeRepeated: Bool
-    /// The placeholder of the words after the first one, if they are something else.
+    /// The placeholder of all words after the first word, if it differs from `placeholder`.
     var rest: String?
     /// The placeholder of words that may come before the operand. Usage then shows a single operand.
     var start: String?

@@ -52,7 +52,7 @@ extension GetPlan {
     return ending
   }
 
-  /// Adds to the failure why a status from 200 to 299 was not a success.
+  /// If a status from 200 to 299 was not a success, adds the reason to the failure.
   private func explain(_ ending: inout ResultReport.Ending, of item: Item) {
     guard let failure = ending.failure, let status = ending.refusedStatus,
       (200...299).contains(status)
@@ -175,14 +175,15 @@ extension GetPlan.Destination {
 }
 
 extension DownloadResult {
-  /// Whether the body of the last response went to a file, complete or not. The response then holds none of the body.
+  /// Whether the body of the last response went to a file, complete or not. If so, `transfer.response` contains nothing
+  /// of the body.
   fileprivate var wasWritten: Bool {
     file != nil || received > 0 && transfer.error?.code != .statusRefused
   }
 }
 
 extension ResultReport {
-  /// Prints what became of a download.
+  /// Prints the result of a download.
   fileprivate func end(
     _ result: DownloadResult, _ heads: ReceivedHeads, _ interruption: Interruption
   ) -> Ending {

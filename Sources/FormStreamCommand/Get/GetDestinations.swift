@@ -84,7 +84,7 @@ extension GetPlan {
   private static func remedyForOneName(_ sources: [DownloadSource]) -> String {
     let remedy = "give each a name with -o, or use -J, which numbers them"
     for source in sources {
-      // The placeholders of a pattern are replaced already. A placeholder that is left stands for itself.
+      // The placeholders of a pattern have already been replaced. A placeholder that is left stands for itself.
       guard case .file(let name)? = source.output,
         let mark = name.shown.firstPlaceholder
       else { continue }
@@ -116,7 +116,7 @@ extension NamedOutput {
 }
 
 extension GetPlan.Item {
-  /// The file that gets the response; nil if there is none, or if the server names it.
+  /// The file that gets the response; nil if there is no file, or if the server names the file.
   var file: LocalPath? {
     if case .directory(_, .server) = destination { return nil }
     return fileNamedByURL

@@ -8,7 +8,7 @@ import FormStreamHTTP
 struct GetPlan {
   /// The request for one URL, and where its response goes.
   struct Item {
-    /// Which request of the command it is, from 0.
+    /// The number of the request in the command, from 0.
     let number: Int
     let request: TransferRequest
     let destination: Destination
@@ -37,7 +37,7 @@ struct GetPlan {
   /// Whether an incomplete file is removed if the download fails.
   let removesOnError: Bool
   let resumes: Bool
-  /// Whether `--expect-status` says what is a success.
+  /// Whether `--expect-status` chooses the statuses that are a success.
   let choosesStatuses: Bool
 }
 
@@ -125,7 +125,7 @@ extension PlannedRequest {
 
 extension GetPlan.Item {
   /// - Parameters:
-  ///   - number: which request it is, from 0.
+  ///   - number: the number of the request, from 0.
   ///   - request: the request with the options that all requests share.
   ///   - isRetryGiven: whether `--retry` was typed.
   fileprivate init(
@@ -144,7 +144,7 @@ extension GetPlan.Item {
     {
       request.options.acceptedStatuses?.insert(304)
     }
-    // By default, a download to a file is repeated if it fails: nothing of it is shown before it is complete.
+    // By default, a download to a file is repeated if it fails: no bytes are shown before the file is complete.
     if !isRetryGiven, isFile, [.get, .head].contains(request.method) {
       request.options.retry.attempts = TransferOptions.download.retry.attempts
     }
@@ -172,8 +172,8 @@ extension GetPlan.Item {
     // Responses to HEAD have no bodies.
     if method == .head { return statuses }
     if method == .get, isFile { return options.statusesOfCompleteResource }
-    // A response to another method, or one that is not kept in a file, may have any of these statuses except 206: no
-    // range was asked for.
+    // For other methods, and for responses that are not kept in a file, each of these statuses is a success except 206:
+    // no range was asked for.
     return statuses.subtracting([206])
   }
 }
@@ -230,7 +230,7 @@ extension DownloadArguments {
     }
   }
 
-  /// The condition of `-z`; nil without it.
+  /// The condition of `-z`; nil without `-z`.
   fileprivate func modificationCondition() throws(Failure) -> ModificationCondition? {
     guard let typed = condition else { return nil }
     guard let condition = ModificationCondition(typed) else {

@@ -1,8 +1,8 @@
 import FormStreamPlatform
 
 extension Argument {
-  /// Fails if a path does not exist and can't be meant as it is written: it begins with `~/`, which the shell replaces
-  /// only at the start of a word, or it is a path of Windows.
+  /// Fails if a path does not exist and is written in a way that can't work: it begins with `~/`, which the shell
+  /// replaces only at the start of a word, or it is a Windows path.
   func checkTypedPath(for use: String) throws(Failure) {
     guard let reason = reasonWhyNotFound, !exists(path) else { return }
     throw Failure(.noInput, "The file \"\(shown)\" of \(use) does not exist: \(reason)")

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
-/// A file of header lines, as `;headers=@PATH` names it: one header a line. A line that begins with `#` is a comment,
-/// and a line that begins with a blank continues the one before, blank included.
+/// A file of header lines, named by `;headers=@PATH`, with one header on each line. A line that begins with `#` is a
+/// comment. A line that begins with a blank continues the line before it, and the blank is kept.
 enum HeaderFile {
   /// A larger file is a mistake.
   private static let maximumSize = 64 * 1024

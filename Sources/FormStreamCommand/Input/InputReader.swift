@@ -2,11 +2,12 @@ import FormStreamPlatform
 
 /// Reads what a plan needs before the work begins: files of secrets, and standard input.
 ///
-/// It prints a note once, when reading from a terminal begins, and not earlier: a password may be asked for before.
+/// It prints a note when it starts to read from a terminal. The note is printed once, and not earlier, because the
+/// command may ask for a password before.
 final class InputReader: Sendable {
   static let keyboardNote = "Reading standard input; Ctrl-D at the start of a line ends it."
 
-  /// Whether standard input is read. It is not if no request is sent.
+  /// Whether standard input is read; false if no request is sent.
   let readsStandardInput: Bool
   /// Whether the command reads standard input from a terminal, for anything but flags.
   private let readsKeyboard: Bool
@@ -40,10 +41,10 @@ final class InputReader: Sendable {
     return secrets
   }
 
-  /// Whether a file of secrets is not read: it is standard input, and nothing is sent.
+  /// Whether a file of secrets is not read because it is standard input and nothing is sent.
   func leavesOut(_ file: Argument) -> Bool { !readsStandardInput && file.isDash }
 
-  /// How progress is shown: a bar would overwrite what is typed.
+  /// How progress is shown. If people type the input, only `json` is possible: a bar would overwrite the typed text.
   func usable(_ progress: ProgressMode) -> ProgressMode {
     readsKeyboard && progress != .json ? .none : progress
   }

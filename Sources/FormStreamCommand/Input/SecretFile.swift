@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file that holds secrets. No message ever shows its contents.
+/// A file that contains secrets. No message ever shows its contents.
 struct SecretFile {
   /// A larger file is a mistake.
   private static let maximumSize = 64 * 1024
@@ -30,8 +30,8 @@ struct SecretFile {
       }
       return
     }
-    // Messages don't show the path: somebody may have typed the secret itself in place of a file. After an @, it can
-    // only be a path.
+    // Messages don't show the path: somebody may have typed the secret itself in place of a path. After an @, the word
+    // can only be a path.
     let isMarked = path.flag.map { ["-H", "--header"].contains($0) } ?? false
     contents = try readSmallFile(
       path.path, for: flag, limit: Self.maximumSize,

@@ -1,10 +1,10 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Reads a file that a flag names, and refuses one with more than `limit` bytes. It may be a pipe, as shells make for
-/// `<(command)`.
+/// Reads a file that a flag names, and fails if the file has more than `limit` bytes. The file may be a pipe, such as
+/// shells make for `<(command)`.
 ///
-/// - Parameter subject: how a message calls the file if it can't be read; nil for its path and its flag.
+/// - Parameter subject: how a message names the file if it can't be read; nil to name its path and its flag.
 func readSmallFile(
   _ path: LocalPath, for flag: String, limit: Int, subject: String? = nil
 ) throws(Failure) -> [UInt8] {

@@ -10,8 +10,8 @@ enum StandardInput {
       "The file \"\(path)\" of \(use) is standard input, which is closed. Redirect it with < or |.")
   }
 
-  /// A regular file that can be opened again is read from its current offset: its length is known, and it can be sent
-  /// more than once. Anything else is a stream.
+  /// Standard input as a body. A regular file that can be opened again is read from its current offset: its length is
+  /// known, and it can be sent more than once. Any other input is a stream.
   ///
   /// - Parameter length: the length of a stream, if it was stated. A stream of another length is an error when it is sent.
   static func body(

@@ -1,10 +1,10 @@
 import FormStreamPlatform
 
-/// Asks for a password on the terminal that standard input is.
+/// Asks for a password on the terminal, and fails if standard input is not a terminal.
 ///
 /// - Parameters:
 ///   - owner: whom the password is for.
-///   - origin: the flag that names the user only, for messages.
+///   - origin: the flag that names the user without a password, for messages.
 func typedPassword(
   of user: String, for owner: String, _ origin: String
 ) throws(Failure) -> String {

@@ -1,11 +1,11 @@
-// The command's calls of the C library for signals.
+// The command's calls to the C library for signals.
 
 import Glibc
 import FormStreamMultipart
 import FormStreamPlatform
 import Synchronization
 
-/// A file that a signal handler removes, and the one that was registered before it.
+/// A file that a signal handler removes, and the file that was registered before it.
 private struct TemporaryName {
   let path: UnsafeMutablePointer<CChar>
   let next: UnsafeMutablePointer<TemporaryName>?
@@ -15,7 +15,7 @@ private struct TemporaryName {
 /// After a file was renamed, removing its temporary name does nothing.
 nonisolated(unsafe) private let temporaryNames = Atomic<UnsafeMutablePointer<TemporaryName>?>(nil)
 
-/// Registers a file to remove if a signal ends the program, before the file is made.
+/// Registers a file that is removed if a signal ends the program. Call this before the file is made.
 func removeOnSignal(_ path: LocalPath) {
   guard let path = path.withCString({ strdup($0) }) else { return }
   let name = UnsafeMutablePointer<TemporaryName>.allocate(capacity: 1)
@@ -31,8 +31,8 @@ func removeOnSignal(_ path: LocalPath) {
 /// How many lines are redrawn in place, beginning with the cursor's line. Atomic, because a signal handler reads it.
 private let openLines = Atomic<Int>(0)
 
-/// Registers how many lines are open. If a signal then ends the program, line feeds are written first, so that the
-/// shell's prompt starts on a line below them.
+/// Registers how many lines are redrawn in place. If a signal then ends the program, line feeds are written first, so
+/// that the shell's prompt starts on a line below them.
 @Sendable func breakLinesOnSignal(_ count: Int) {
   openLines.store(count, ordering: .releasing)
 }
@@ -47,8 +47,8 @@ nonisolated(unsafe) private let shownTerminal = {
 /// Whether the terminal does not show what is typed. Atomic, because a signal handler reads it.
 private let isTypingHidden = Atomic(false)
 
-/// Reads a line without echo from the terminal that standard input is. A signal that ends the program turns echo on
-/// again.
+/// Reads a line without echo from standard input, which must be a terminal. A signal that ends the program turns echo
+/// on again.
 ///
 /// C: `tcgetattr`, `tcsetattr`, `read`
 func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
@@ -71,11 +71,11 @@ func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
   return line
 }
 
-/// Ends the process by the signal's default action, and leaves neither temporary files nor an open line.
+/// Ends the process by the signal's default action, and leaves neither temporary files nor an unfinished line.
 ///
-/// Only if the default action ends the process, the parent sees that a signal ended it. After an exit code of 130, a
-/// shell would go on with its loop at Ctrl-C: the shell takes the code for the decision of a program that handles the
-/// signal, as an editor does.
+/// The parent process sees that a signal ended the process only if the default action ended it. With exit code 130 in
+/// its place, a shell would continue its loop after Ctrl-C: the shell would assume that the program handles the signal
+/// itself, as an editor does.
 ///
 /// C: `unlink`, `write`, `tcsetattr`, `signal`, `pthread_sigmask`, `raise`, `_exit`
 private func endBySignal(_ number: CInt) -> Never {
@@ -95,7 +95,7 @@ private func endBySignal(_ number: CInt) -> Never {
   sigaddset(&signals, number)
   pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   raise(number)
-  // The first process of a container survives: the system ignores the default actions of its signals.
+  // The first process of a container is still running here: the system ignores the default actions of its signals.
   _exit(128 + number)
 }
 
@@ -108,7 +108,7 @@ public func endProcess(_ code: ExitCode) -> Never {
 }
 
 /// Swift can't compare C functions, so this compares their addresses. The cast can't fail: a pointer to a function is
-/// as wide as an `Int`, and no data from outside is in it.
+/// as wide as an `Int`, and contains no data from outside.
 private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
   unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }
@@ -123,7 +123,7 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 /// C: `signal`
 func prepareProcess() {
   spareAddressSpace()
-  // This initializes the globals: a signal handler must not do that.
+  // This initializes the globals, because a signal handler must not initialize them.
   breakLinesOnSignal(0)
   _ = temporaryNames.load(ordering: .relaxed)
   _ = (shownTerminal, isTypingHidden.load(ordering: .relaxed))
@@ -137,7 +137,8 @@ func prepareProcess() {
   holdStandardDescriptors()
 }
 
-/// Waits for signals on a thread. Its actions may call any function; a signal handler may call only a few.
+/// Waits for signals on a thread. Its actions may call any function, unlike a signal handler, which may call only a
+/// few.
 ///
 /// Signals that the process ignores, as under `nohup`, stay ignored.
 final class SignalWatch: Sendable {
@@ -162,7 +163,7 @@ final class SignalWatch: Sendable {
   }
 
   /// Blocks the signals and starts the thread that waits for them. Call this before other threads start: a thread
-  /// inherits the blocked signals, and an earlier thread would receive them.
+  /// inherits the blocked signals, and a thread that was started earlier would receive the signals.
   ///
   /// C: `pthread_sigmask`
   func start() {
@@ -208,8 +209,9 @@ final class SignalWatch: Sendable {
     endBySignal(last)
   }
 
-  /// The next signal that asks the process to hurry; nil if none arrives in time. SIGHUP does not ask for that: when a
-  /// terminal is closed, the system sends one and the shell another, and no person asks to hurry.
+  /// The next signal that ends the wait early; nil if none arrives in time. SIGHUP does not end the wait: when a
+  /// terminal is closed, the system and the shell send a SIGHUP each, so a second SIGHUP does not mean that a person is
+  /// impatient.
   ///
   /// C: `sigtimedwait`
   private func nextSignal(within seconds: Int) -> CInt? {

@@ -1,5 +1,5 @@
-// The command's calls of the C library, except those for signals: see Signals.swift. They are in one file, however long
-// it is, so that no other file sees an errno.
+// The command's calls to the C library, except the calls for signals, which are in Signals.swift. They are in one file,
+// however long it is, so that no other file sees an errno.
 
 import CFormStreamSystem
 import Glibc
@@ -7,7 +7,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension SystemError {
-  /// Stands for a link whose target does not exist; no system call fails like that.
+  /// Stands for a link whose target does not exist. System calls have no error of their own for such a link.
   static let deadLink = SystemError(number: ELOOP)
   /// Stands for standard input that was closed when this program started.
   static let closed = SystemError(number: EBADF)
@@ -18,12 +18,12 @@ extension SystemError {
 /// The value of Linux's `O_PATH` on all machines with the generic numbers. Swift's Glibc module does not have it.
 private let O_PATH: CInt = 0o10000000
 
-/// Takes the numbers of standard input, output and error if they are closed. The placeholder can be neither read nor
-/// written, and a path that leads to it, such as `/dev/stdin`, leads to a directory.
+/// Takes the numbers of standard input, output and error if they are closed. Each of these numbers then stands for a
+/// directory, which can be neither read nor written. A path such as `/dev/stdin` leads to the same directory.
 ///
 /// C: `fcntl`, `open(O_PATH)`
 func holdStandardDescriptors() {
-  // `open` returns the lowest free number. In this order, that is always the missing one.
+  // `open` returns the lowest free number. In this order, the lowest free number is always `number`.
   for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
     _ = open("/", O_PATH | O_CLOEXEC)
   }
@@ -89,8 +89,8 @@ private func hasUnusedDescriptors(_ count: Int, below end: UInt) -> Bool {
   return numbers.lazy.filter { $0.revents & Int16(POLLNVAL) != 0 }.count >= count
 }
 
-/// Saves address space if it is limited. Otherwise each thread would reserve 64 MiB for its own memory, and too little
-/// would be left for everything else. Call this before the first thread is started.
+/// Saves address space if it is limited. Without this call, each thread would reserve 64 MiB for its own memory, and
+/// too little would be left for everything else. Call this before the first thread is started.
 ///
 /// C: `getrlimit`, `mallopt`
 func spareAddressSpace() {
@@ -171,7 +171,7 @@ func isDirectory(_ path: LocalPath) -> Bool {
   status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
 }
 
-/// The time as it stands in logs: `2026-11-23T01:02:03Z`.
+/// The time as written in logs: `2026-11-23T01:02:03Z`.
 ///
 /// C: `time`, `gmtime_r`, `strftime`
 func timeForLogs() -> String {
@@ -244,8 +244,8 @@ func isTerminal(_ stream: StandardStream) -> Bool {
   isatty(stream.rawValue) == 1
 }
 
-/// The size of the terminal that standard error is; 80 by 24 if it is no terminal or its size is unknown. Nil if the
-/// terminal belongs to another job, as after Ctrl-Z and `bg`: a status would garble what is typed there.
+/// The size of the terminal on standard error; 80 by 24 if standard error is not a terminal or the size is unknown. Nil
+/// if another job owns the terminal, as after Ctrl-Z and `bg`: a status would garble the text that people type there.
 ///
 /// C: `ioctl(TIOCGWINSZ)`, `tcgetpgrp`
 func sizeOfStandardError() -> TerminalSize? {
@@ -259,7 +259,7 @@ func sizeOfStandardError() -> TerminalSize? {
     columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
 }
 
-/// The name of the user that the process acts as; nil if the system knows none.
+/// The name of the user that the process acts as; nil if the system has no name for the user.
 ///
 /// C: `geteuid`, `getpwuid_r`
 func userName() -> String? {
@@ -387,7 +387,7 @@ enum FileAtPath: Hashable {
   ///
   /// C: `stat`, `realpath`
   init?(at path: LocalPath) {
-    // `new/../file` leads to a file that exists already, once --create-dirs has made the directory.
+    // Once --create-dirs has made the directory `new`, `new/../file` may lead to a file that exists already.
     guard let status = status(of: path) ?? status(of: canonical(path)) else {
       self = .missing(canonical(path))
       return
@@ -409,12 +409,12 @@ enum FileAtPath: Hashable {
   }
 }
 
-/// One path for all paths of a file, even of a file that will be made.
+/// The same path for all paths that lead to a file, even if the file does not exist yet.
 ///
 /// C: `realpath`
 func canonical(_ path: LocalPath) -> LocalPath {
   if let found = try? resolved(path) { return found }
-  // No file has a longer path.
+  // No file has a path longer than `PATH_MAX`.
   guard path.bytes.count <= PATH_MAX else { return path }
   let slash = UInt8(ascii: "/")
   guard let end = path.bytes.lastIndex(of: slash) else {
@@ -481,7 +481,7 @@ extension stat {
 
 // MARK: Times
 
-/// When a file was changed last, in seconds since 1970; nil if there is no file.
+/// When a file was last changed, in seconds since 1970; nil if there is no file.
 ///
 /// C: `stat`
 func modificationTime(of path: LocalPath) -> Int64? {

@@ -6,7 +6,7 @@ struct CommandFiles {
   /// All files that are read, except the files that patterns stand for.
   private let inputs: [NamedFiles.Input]
   private let outputs: [NamedOutput]
-  /// The directories whose files are read in any case.
+  /// The directories whose files are always read.
   private let readDirectories: [LocalPath]
   /// The operands of `send`, which may be directories; none if patterns choose the files in them.
   private let sentDirectories: [LocalPath]
@@ -54,7 +54,7 @@ struct CommandFiles {
     return inputs
   }
 
-  /// The files that flags put into a body, if the path is only a piece of the typed value.
+  /// The body files whose paths are only pieces of flag values.
   private static func bodyFiles(of arguments: LowArguments) -> [Argument] {
     var files = (arguments.request.data + arguments.request.queryData).compactMap(\.file)
     for part in arguments.form.parts.flatMap(\.withDescendants) {
@@ -80,10 +80,10 @@ struct CommandFiles {
   ///
   /// - Parameters:
   ///   - responses: the outputs whose paths only the plan of a request knows.
-  ///   - downloads: the responses that are stored in partial files until they are complete, also if the server names
+  ///   - downloads: the responses that are stored in partial files until they are complete, even if the server names
   ///     the files.
-  ///   - uploads: the inputs that the plan makes of patterns.
-  ///   - remedy: what to do if two responses would be in one file.
+  ///   - uploads: the inputs that the plan expands from patterns.
+  ///   - remedy: the advice for the user if two responses would be stored in one file.
   func check(
     _ responses: [NamedOutput] = [], downloads: [NamedOutput] = [], uploads: [Argument] = [],
     remedy: String = ""
@@ -146,7 +146,7 @@ struct CommandFiles {
     )
   }
 
-  /// Fails if an output would replace a file of a directory that is sent, or that has authorities.
+  /// Fails if an output would replace a file in a directory that is sent, or in a directory of certificate authorities.
   private func checkDirectories(_ output: NamedOutput) throws(Failure) {
     guard isRegularFile(output.path) else { return }
     let directories = readDirectories + (output.isCookieJar ? sentDirectories : [])

@@ -33,7 +33,7 @@ package enum HumanReadable {
     return "\(days) d \(twoDigits(hours % 24)) h"
   }
 
-  /// A time that has passed: `12 ms`, `3.4 s`, `31 s`, `2 min 05 s`. It is rounded to the nearest.
+  /// A time that has passed: `12 ms`, `3.4 s`, `31 s`, `2 min 05 s`. It is rounded to the last digit shown.
   package static func elapsed(_ duration: Duration) -> String {
     let (whole, rest) = max(duration, .zero).components
     let milliseconds = (rest + 500_000_000_000_000) / 1_000_000_000_000_000

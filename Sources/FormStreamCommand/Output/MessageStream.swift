@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 /// Messages for people, and below them a status of one line or several, which is redrawn in place. Everything that goes
-/// to standard error goes through one of these, so messages and the status don't garble each other.
+/// to standard error goes through such a stream, so messages and the status don't garble each other.
 ///
-/// Any thread may call it, and waits here if the terminal is slow.
+/// Any thread may write to it. The thread waits if the terminal is slow.
 package final class MessageStream: Sendable {
   /// Draws the status for a terminal of this size: fewer lines than the terminal has rows, and each line with fewer
   /// columns than the terminal has.
@@ -12,7 +12,7 @@ package final class MessageStream: Sendable {
 
   /// Moves the cursor to the start of the line, and clears everything from there.
   private static let erasing = "\r\u{1B}[J"
-  /// Makes the terminal cut off lines that are too long, or break them (DECAWM).
+  /// Turn the wrapping of long lines off and on (DECAWM).
   private static let (breakingOff, breakingOn) = ("\u{1B}[?7l", "\u{1B}[?7h")
 
   private struct State {
@@ -29,8 +29,8 @@ package final class MessageStream: Sendable {
 
   /// - Parameters:
   ///   - size: the terminal's size, read before each drawing; nil if nothing may be drawn now.
-  ///   - reportOpenLines: called with the number of the status's lines before it is drawn, and with 0 after it is
-  ///     erased.
+  ///   - reportOpenLines: called with the number of status lines before the status is drawn, and with 0 after the
+  ///     status is erased.
   ///   - timestamp: the time to put before messages about what has just happened; nil for a terminal.
   package init(
     to output: @escaping @Sendable ([UInt8]) -> Void, size: @escaping @Sendable () -> TerminalSize?,
@@ -54,12 +54,12 @@ package final class MessageStream: Sendable {
     write(record: Array("\(visible(line))\n".utf8))
   }
 
-  /// Writes a message of the command about what has just happened, with the time in logs.
+  /// Writes a message of the command about something that has just happened. In logs, the time comes first.
   package func event(_ message: String) {
     write("formstream: \(stamped(message))")
   }
 
-  /// A message with the time before it, in logs.
+  /// The message; in logs, with the time before it.
   func stamped(_ message: String) -> String {
     timestamp().map { "\($0) \(message)" } ?? message
   }
@@ -77,7 +77,7 @@ package final class MessageStream: Sendable {
     }
   }
 
-  /// Draws a status in place of the one before.
+  /// Draws a status in place of the previous status.
   package func showStatus(_ status: @escaping Status) {
     state.withLock { state in
       state.status = status
@@ -101,9 +101,9 @@ package final class MessageStream: Sendable {
   /// The bytes that draw the status; nil if there is none or nothing may be drawn now.
   ///
   /// The text comes first, and then the rest of the old line is cleared: erasing first would flicker. The cursor goes
-  /// back to the start of the first line. If the terminal is resized, it may break the lines anew, and only this start
-  /// is still known: the next status begins there, and clears everything below. A terminal that is narrower than it
-  /// says must not break the lines while they are drawn: that would move the cursor.
+  /// back to the start of the first line, and the next status begins there and clears everything below. If a resized
+  /// terminal wraps the lines again, this start is the only position that is still known. Wrapping is off while the
+  /// lines are drawn: in a terminal that is narrower than it reports, wrapped lines would move the cursor.
   private func draw(_ state: inout State) -> [UInt8]? {
     state.drawnLines = 0
     guard let status = state.status, let size = size() else { return nil }

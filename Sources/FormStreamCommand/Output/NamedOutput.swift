@@ -28,8 +28,8 @@ struct NamedOutput {
   /// Whether the output is the response to one of the requests.
   var isResponse: Bool { ["-o", "-O"].contains(flag) }
 
-  /// Whether the output may replace the input: `-c` may replace the file of `-b`, and a response the file whose time
-  /// `-z` compares.
+  /// Whether the output may replace the input: `-c` may replace the file of `-b`, and a response may replace the file
+  /// whose time `-z` compares.
   func mayReplace(_ input: NamedFiles.Input) -> Bool {
     isCookieJar && input.mayBecomeCookieJar || isResponse && input.mayBecomeResponse
   }

@@ -6,8 +6,8 @@ import FormStreamPlatform
 final class OutputFile: Sendable {
   /// The output as the subject of a sentence.
   let name: String
-  // One of these is set. Swift would keep the case of an enum in unused bits of a pointer, and the leak sanitizer does
-  // not find what such a pointer refers to.
+  // One of these two is set. They are not an enum, because Swift would keep its case in unused bits of a pointer, and
+  // the leak sanitizer does not follow such a pointer.
   private let stream: OutputDescriptor?
   private let pending: PendingFile?
 
@@ -17,7 +17,7 @@ final class OutputFile: Sendable {
 
   /// - Parameters:
   ///   - flag: the flag that names the output.
-  ///   - replacesFile: whether a file that has the name may be replaced.
+  ///   - replacesFile: whether an existing file may be replaced.
   init(_ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true) throws(Failure) {
     self.replacesFile = replacesFile
     self.flag = flag
@@ -74,7 +74,7 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// The closure throws nothing: a typed error there crashes the compiler.
+  /// The closure catches the error itself, because a typed error thrown from it crashes the compiler.
   func write(_ bytes: [UInt8]) throws(Failure) {
     var failure: Failure?
     bytes.withUnsafeBytes { bytes in
@@ -114,8 +114,8 @@ final class OutputFile: Sendable {
   func commit() throws(Failure) {
     guard let pending else { return }
     do throws(SystemError) {
-      // Other files may refer to a file that is never replaced. They must not be left without it, so its bytes go to
-      // the disk first.
+      // Other files may refer to a file that is never replaced. Its bytes go to the disk before it gets its name, so
+      // that the file is not lost in a crash.
       try pending.finishWriting(isSynchronized: !replacesFile)
     } catch {
       throw failure(error)

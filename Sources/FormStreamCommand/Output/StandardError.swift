@@ -5,7 +5,7 @@ enum StandardError {
     MessageStream.standardError.write(line)
   }
 
-  /// Writes a message of the command about what has just happened, with the time in logs.
+  /// Writes a message of the command about something that has just happened. In logs, the time comes first.
   static func event(_ message: String) {
     MessageStream.standardError.event(message)
   }

@@ -11,7 +11,7 @@ struct TerminalStream {
     return Self.visible(all[..<end])
   }
 
-  /// The text of the bytes that were still held at the end.
+  /// The text of an incomplete character that is left after the last piece.
   mutating func rest() -> String {
     defer { held = [] }
     return Self.visible(held[...])
@@ -27,7 +27,7 @@ struct TerminalStream {
     .joined(separator: "\n")
   }
 
-  /// The index of an incomplete character at the end; the end if there is none.
+  /// The index at which an incomplete last character begins; the end index if there is none.
   private static func endOfCompleteCharacters(_ bytes: [UInt8]) -> Int {
     let tail = bytes.suffix(3)
     guard let lead = tail.lastIndex(where: { $0 >= 0xC0 }) else { return bytes.count }

@@ -32,8 +32,8 @@ package func visible(_ text: some StringProtocol, upTo limit: Int) -> String {
   return result + "…"
 }
 
-/// The end of some text, safe on a terminal and in at most `limit` columns. Text that is cut begins with `…`: of a path, the
-/// end says most.
+/// The end of some text, safe on a terminal and in at most `limit` columns. Text that is cut begins with `…`. The end of a path
+/// says more than its start.
 package func visible(endOf text: String, upTo limit: Int) -> String {
   guard limit > 0 else { return "" }
   let scalars = text.unicodeScalars.suffix(4 * limit)
@@ -49,8 +49,8 @@ package func visible(endOf text: String, upTo limit: Int) -> String {
   return "…" + String(kept.reversed())
 }
 
-/// The start of some bytes as text, repaired if they are not UTF-8: enough of it for `visible(_:upTo:)`, which still
-/// sees whether there is more.
+/// The start of some bytes as text, repaired if they are not UTF-8: long enough for `visible(_:upTo:)` to detect that there is
+/// more text.
 func textPrefix(of bytes: [UInt8], upTo limit: Int) -> String {
   // A scalar has at most four bytes.
   String(decoding: bytes.prefix(4 * (4 * limit + 1)), as: UTF8.self)

@@ -1,14 +1,15 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The first line of a body that begins with two hyphens and some text: most likely the first delimiter.
+/// A body's first line with two hyphens and some text at its start: most likely the first delimiter.
 struct DelimiterLine {
   let boundary: String
   /// Whether an LF alone ends the line.
   let endsWithBareLF: Bool
 }
 
-/// A source whose start was read to find the first delimiter line. Reading it begins with the first byte again.
+/// A source whose start was read to find the first delimiter line. A reader of this source still gets all bytes, from
+/// the first byte on.
 final class StartedSource: ByteSource {
   /// Nil if no line at the start is a delimiter line.
   private(set) var delimiterLine: DelimiterLine?
@@ -20,11 +21,11 @@ final class StartedSource: ByteSource {
   private var replayed = 0
   private var isAtEnd = false
 
-  /// The largest number of bytes that are kept of a body, whatever the limit of its preamble.
+  /// The largest number of bytes of a body that are kept, even if the limit for the preamble is larger.
   private static let maximumStart: Int64 = 1 << 20
   private static let pieceSize = 16 * 1024
 
-  /// Reads a source up to its first delimiter line, and not further than a preamble may reach.
+  /// Reads a source up to its first delimiter line, but not further than a preamble may reach.
   init(_ source: any ByteSource, limits: FormParser.Limits) throws {
     self.source = source
     let preamble = min(max(0, limits.preamble), Self.maximumStart)
@@ -45,7 +46,7 @@ final class StartedSource: ByteSource {
       guard start.count < maximum else { break }
       try readMore()
     }
-    // The number of bytes that were read is not used: it depends on the pieces that the body arrived in.
+    // `start.count` alone is not used, because it depends on the pieces in which the body arrived.
     startSize = min(start.count, Int(preamble))
   }
 
@@ -92,7 +93,7 @@ final class StartedSource: ByteSource {
     return DelimiterLine(boundary: boundary, endsWithBareLF: isBare && isLine)
   }
 
-  /// Whether anything but white space follows. Only a little more is read for this.
+  /// Whether anything but white space comes after `offset`. Only a little more of the body is read to find out.
   private func isFollowed(from offset: Int) throws -> Bool {
     while true {
       if start[offset...].contains(where: { !$0.isBlank && $0 != 0x0D && $0 != 0x0A }) {

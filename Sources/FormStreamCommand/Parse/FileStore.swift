@@ -1,8 +1,8 @@
 import FormStreamIntake
 import FormStreamMultipart
 
-/// The directory that the files of a form are stored in. Each file gets its name when its part is complete, and keeps
-/// it even if the form is malformed later: a form that was saved in a file can't be sent again.
+/// The directory that the files of a form are stored in. Each file gets its name when its part is complete. It keeps
+/// the name even if a later part of the form is malformed, because a form that was saved in a file can't be sent again.
 final class FileStore: Upload {
   private let directory: StorageDirectory
   /// Parts come one after the other, so one temporary file exists at a time.

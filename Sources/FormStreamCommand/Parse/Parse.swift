@@ -50,7 +50,7 @@ private struct BodyToParse {
   /// A sentence about the most likely mistake, for a body in which no part was found.
   private(set) var hint: String
 
-  /// Finds the boundary if it was not given, and prints a note that names it.
+  /// Finds the boundary if it was not given, and then prints a note that names the boundary.
   init(_ source: any ByteSource, of plan: ParsePlan) throws(Failure) {
     if let boundary = plan.boundary {
       self.source = source
@@ -107,7 +107,7 @@ private struct BodyFailure {
       code: MultipartError.Code.malformedBody.rawValue, message: message)
   }
 
-  /// - Parameter hint: what to add if no part was found.
+  /// - Parameter hint: a sentence to add to the message if no part was found.
   init(
     _ error: any Error, of plan: ParsePlan, at readOffset: Int64, collector: PartCollector,
     hint: String

@@ -6,7 +6,7 @@ struct ParsePlan {
   /// Nil if the boundary is taken from the first delimiter line of the body.
   let boundary: String?
   let options: FormParser.Options
-  /// Where files are stored; nil if they are not.
+  /// Where files are stored; nil if files are not stored.
   let directory: LocalPath?
   let printsJSON: Bool
   let isQuiet: Bool

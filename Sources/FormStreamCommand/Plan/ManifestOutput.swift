@@ -1,7 +1,7 @@
 import FormStreamBatch
 import FormStreamMultipart
 
-/// A manifest that is written. It appears under its name when it is complete, and never replaces another manifest: a
+/// A manifest that is being written. It gets its name only when it is complete, and never replaces another manifest: a
 /// manifest that is in use must not change.
 final class ManifestOutput {
   private let output: OutputFile

@@ -7,7 +7,7 @@ struct ManifestPlan {
   let sources: [BatchSource]
   let listing: ListingOptions
   let isSorted: Bool
-  /// What detects the types; nil if the manifest has none.
+  /// Detects the types of the files; nil if the manifest has no types.
   let sniffer: MediaTypeSniffer?
   let hasDigests: Bool
   let output: OutputTarget

@@ -4,7 +4,7 @@ import FormStreamHTTP
 extension PostPlan.Item {
   /// What would be sent: the request line, the headers with secrets masked, and the body's outline.
   ///
-  /// - Parameter session: the settings of the session that would send it.
+  /// - Parameter session: the settings of the session that would send the request.
   func outline(in session: TransferSession.Configuration) throws(Failure) -> String {
     var text = "\(request.method) \(request.url)\n"
     if let target = request.options.requestTarget {

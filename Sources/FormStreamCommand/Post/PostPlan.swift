@@ -6,7 +6,7 @@ import FormStreamHTTP
 struct PostPlan {
   /// One of the requests.
   struct Item {
-    /// Which request of the command it is, from 0.
+    /// The number of the request in the command, from 0.
     let number: Int
     /// The request without its body.
     let request: TransferRequest
@@ -146,7 +146,8 @@ extension PlannedRequest {
     // If the page that a 303 names can't be fetched, the 303 is the response to the request.
     request.options.leavesOutBody =
       printsAnyStatus ? nil : request.options.isUnprintedRedirect(except: [303])
-    // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET", and no other method.
+    // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET". The RFC names no other
+    // method.
     if request.method == .put, request.options.redirects.allowsOtherOrigins {
       request.options.redirects.repeatingStatuses.formUnion([301, 302])
     }

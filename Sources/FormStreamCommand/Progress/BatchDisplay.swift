@@ -9,7 +9,7 @@ package final class BatchDisplay: Sendable {
 
   private let style: ProgressOutput
   private let now: @Sendable () -> ContinuousClock.Instant
-  /// Locked before the stream's own lock.
+  /// This lock is taken before the stream's own lock.
   private let state: Guarded<State>
 
   package init(
@@ -26,7 +26,8 @@ package final class BatchDisplay: Sendable {
   /// - Parameter progress: returns nil if there is nothing to show yet.
   func follow(_ progress: @Sendable () -> BatchSnapshot?) async {
     guard style != .silence else { return }
-    // Between two heartbeats, only the rate needs the progress.
+    // Between two heartbeats, only the rate needs the progress, so an update every second is
+    // enough.
     let interval = style == .heartbeat ? Duration.seconds(1) : ProgressPrinter.statusInterval
     repeat {
       if let snapshot = progress() { show(snapshot) }

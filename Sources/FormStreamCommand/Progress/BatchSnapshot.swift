@@ -2,13 +2,13 @@ import FormStreamBatch
 import FormStreamMultipart
 package import FormStreamHTTP
 
-/// The progress of a batch at a moment. Only bytes of files are counted, not the rest of the forms that carry them.
+/// The progress of a batch at a moment. Only the bytes of files are counted, not the other bytes of the forms.
 package struct BatchSnapshot: Sendable {
   /// A request that is on its way.
   package struct Request: Sendable {
     /// A number that no other request has.
     package var id: Int
-    /// The path of its file, or of the first one.
+    /// The path of the request's file, or of its first file.
     package var path: String
     package var phase: TransferProgress.Phase
     package var size: Int64
@@ -28,7 +28,7 @@ package struct BatchSnapshot: Sendable {
     case sending
     /// The server is overloaded, and fewer requests are sent.
     case slowed
-    /// No more files are begun.
+    /// No more files are started.
     case stopping
     case done
   }
@@ -36,21 +36,21 @@ package struct BatchSnapshot: Sendable {
   package var stage = Stage.sending
   package var listed = 0
   package var isListed = false
-  /// How many files have ended, in any way.
+  /// How many files are done, with any outcome.
   package var done = 0
-  /// How many of the ended files were not sent because of an earlier run.
+  /// How many of the files that are done were not sent because of an earlier run.
   package var skipped = 0
-  /// How many of the ended files have any outcome but `ok`.
+  /// How many of the files that are done have an outcome other than `ok` and `skipped`.
   package var failed = 0
   package var requests: [Request] = []
-  /// How many bytes of files were read, and how many of them were handed over.
+  /// How many bytes of files were read, and how many of these bytes were handed over to the kernel.
   package var read: Int64 = 0
   package var handed: Int64 = 0
   /// How many of the bytes handed over were acknowledged, as far as that is known.
   package var acknowledged: Int64 = 0
-  /// The size of all files that are sent, in bytes; nil while files are listed.
+  /// The size of all files that are sent, in bytes; nil while files are still being listed.
   package var total: Int64?
-  /// How many bytes of the listed files are not handed over yet. Files that have ended don't count.
+  /// How many bytes of the listed files are not handed over yet. Files that are done don't count.
   package var left: Int64 = 0
 
   package init() {}
@@ -68,7 +68,8 @@ extension BatchSnapshot {
   /// - Parameter isDone: whether the run has ended.
   init(_ run: BatchRun, isDone: Bool = false) {
     self.init()
-    // The totals are read first: a request that ends in between is missing from both, but is never counted twice.
+    // The totals are read before the requests. A request that ends in between is then missing from both, but is never
+    // counted twice.
     let totals = run.totals
     let inFlight = run.inFlight
     let earlier = totals.acceptedBytes.addingClamped(totals.unacceptedSentBytes)
@@ -91,7 +92,7 @@ extension BatchSnapshot {
     failed = done - skipped - totals[.ok]
     let known = totals.listedBytes - totals.skippedBytes
     total = isListed ? known : nil
-    // Each difference is between two numbers that are not negative, because a manifest may state any size.
+    // A manifest may state any size. The difference of two numbers that are not negative can't overflow.
     left = max(
       0, max(0, known - totals.unacceptedBytes) - (handed - totals.unacceptedSentBytes))
   }
@@ -109,7 +110,7 @@ private struct FileCounts {
     rest = max(0, (total ?? 0) - request.size)
   }
 
-  /// The number of bytes of files, including those that earlier requests have sent.
+  /// The number of bytes of files, including the bytes that earlier requests have sent.
   ///
   /// - Parameter count: how many bytes of the body were sent.
   func files(_ count: Int64) -> Int64 {

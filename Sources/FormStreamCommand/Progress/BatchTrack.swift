@@ -1,12 +1,12 @@
 /// The state of a batch after all steps so far: the last step, and the rates.
 struct BatchTrack {
-  /// Requests that take less time are not shown: their lines could not be read.
+  /// Requests that take less time are not shown, because people could not read their lines.
   private static let shownAfter = Duration.milliseconds(300)
 
   private(set) var latest: BatchSnapshot?
   private var bytes = RateMeter()
   private var files = RateMeter()
-  /// When requests that are on their way were first seen, by their numbers.
+  /// When each request in progress was first seen, by the number of the request.
   private var firstSeen: [Int: ContinuousClock.Instant] = [:]
 
   /// Adds a step. Returns false if nothing is new except the time.
@@ -60,7 +60,7 @@ struct BatchTrack {
 }
 
 extension BatchSnapshot {
-  /// How many files this run has brought to an end.
+  /// How many files this run has finished, without the files that it skipped.
   fileprivate var doneNow: Int64 { Int64(done - skipped) }
 
   /// Whether the records of both snapshots would be equal, except for times and rates.

@@ -4,7 +4,7 @@ import FormStreamHTTP
 
 /// The progress of a batch, as it is shown.
 struct BatchView: ProgressView {
-  /// How many requests that are on their way have a line on a terminal.
+  /// How many requests in progress have a line on a terminal, at most.
   private static let maximumLines = 4
 
   let progress: BatchSnapshot

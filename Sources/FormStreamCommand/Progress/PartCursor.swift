@@ -1,5 +1,5 @@
-/// Which part of a form is being sent. Parts are looked at in their order, and each only a few times: a form may have
-/// many parts, and the display asks often.
+/// Finds the part of a form that is being sent. Parts are checked in their order, and each part only a few times: a
+/// form may have many parts, and the display asks often.
 package struct PartCursor: Sendable {
   /// The last part whose sending has begun.
   package private(set) var current = 0

@@ -6,10 +6,10 @@ package enum ProgressBar {
   private static let widest = 32
   private static let rankOfPercentage = 7
 
-  /// The line. It never fills the last column: in many terminals, the cursor would move to the next line.
+  /// The line. It never fills the last column, because the cursor would then move to the next line in many terminals.
   ///
-  /// - Parameter keepsName: whether the name is the last piece that is left out if there is not enough room; otherwise
-  ///   it is left out before the counts.
+  /// - Parameter keepsName: whether the name is the last piece that is left out if there is not enough room. Otherwise,
+  ///   the name is left out before the counts.
   package static func line(
     _ progress: ShownProgress, columns width: Int, isColored: Bool = false, keepsName: Bool = false
   ) -> String {
@@ -25,7 +25,7 @@ package enum ProgressBar {
     return pieces.line
   }
 
-  /// How many columns the name of what is sent may take.
+  /// How many columns the name of the part or file may take.
   static func labelWidth(columns width: Int) -> Int { max((width - 1) / 3, 12) }
 
   private static func pieces(

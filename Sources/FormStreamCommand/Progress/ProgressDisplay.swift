@@ -26,7 +26,7 @@ package final class ProgressDisplay: Sendable {
   private let style: ProgressOutput
   private let stream: MessageStream
   private let now: @Sendable () -> ContinuousClock.Instant
-  /// Locked before the stream's own lock.
+  /// This lock is taken before the stream's own lock.
   private let state: Guarded<State>
 
   /// - Parameters:
@@ -49,7 +49,7 @@ package final class ProgressDisplay: Sendable {
         printer: ProgressPrinter(style, on: stream)))
   }
 
-  /// Shows the progress of a request up to its end. Its last state is shown by `finish`.
+  /// Shows the progress of a request up to its end, without its last state. `finish` shows the last state.
   package func follow(_ updates: TransferProgressUpdates) async {
     if style == .silence { return }
     withState { state, _ in state.updates = updates }

@@ -31,7 +31,7 @@ struct ProgressPrinter {
     if isNew { hasUnreportedChange = true }
   }
 
-  /// Writes what is due.
+  /// Writes the progress if an output is due.
   mutating func show(_ view: some ProgressView, at time: ContinuousClock.Instant) {
     guard let start else { return }
     switch style {
@@ -52,7 +52,7 @@ struct ProgressPrinter {
     }
   }
 
-  /// Writes the last record if it is new, and erases the status. Nothing is to be written after that.
+  /// Writes the last record if it is new, and erases the status. Nothing may be written afterwards.
   mutating func finish(_ view: (some ProgressView)?, at time: ContinuousClock.Instant) {
     isFinished = true
     switch style {

@@ -11,8 +11,8 @@ import FormStreamJSON
 ///   - total: how many bytes there are, if known.
 ///   - received: how many bytes of the response's body arrived.
 ///   - responseTotal: how many bytes the response's body has, if known.
-///   - parts: the parts of the form in their order. How many of a part's bytes were handed over is unknown if a part of unknown
-///     length comes before it.
+///   - parts: the parts of the form in their order. After a part of unknown length, the number of bytes handed over is
+///     unknown for each part.
 ///   - filesTotal: how many files there are, if known: files may be sent before all are found.
 ///   - rate: how many bytes are sent per second.
 ///   - left: the time that is left, if known.

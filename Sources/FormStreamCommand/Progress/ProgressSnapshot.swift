@@ -51,7 +51,7 @@ extension ProgressSnapshot {
     return snapshot
   }
 
-  /// Whether bytes of the body that is shown are on their way.
+  /// Whether the body is being sent or, in a download, received.
   var isMoving: Bool { phase == .sending || phase == .receiving }
 
   /// Whether the records of both snapshots would be equal, except for times and rates. Parts change only if `handed`
@@ -67,9 +67,9 @@ extension ProgressSnapshot {
   package struct Part: Sendable {
     package var name: String
     package var isFile: Bool
-    /// How many of its bytes were handed over; nil if that is not known.
+    /// How many bytes of the part were handed over; nil if the number is not known.
     package var sent: Int64?
-    /// How many bytes it has; nil if that is not known.
+    /// How many bytes the part has; nil if the number is not known.
     package var size: Int64?
 
     package init(name: String, isFile: Bool = true, sent: Int64?, size: Int64?) {
@@ -80,7 +80,7 @@ extension ProgressSnapshot {
     }
   }
 
-  /// The parts of a form. Each is made on demand: there may be tens of thousands.
+  /// The parts of a form. Each part is made on demand, because there may be tens of thousands.
   package struct Parts: Sendable {
     package let count: Int
     private let part: @Sendable (Int) -> Part

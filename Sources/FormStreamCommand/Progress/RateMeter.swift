@@ -1,5 +1,5 @@
-/// The speed of a transfer, as a moving average over the last seconds: it falls in a stall, and soon after the stall
-/// shows the new speed.
+/// The speed of a transfer, as a moving average over the last seconds: it falls during a stall, and shows the new speed
+/// soon after the stall.
 package struct RateMeter: Sendable {
   /// How far the average reaches back.
   package static let window = Duration.seconds(5)
@@ -17,7 +17,7 @@ package struct RateMeter: Sendable {
     points = [(time, bytes)]
   }
 
-  /// Adds the number of bytes at a time.
+  /// Adds a point: the number of bytes so far, and the time.
   package mutating func add(_ bytes: Int64, at time: ContinuousClock.Instant) {
     if let last = points.last, time - last.time < Self.interval { return }
     points.append((time, bytes))

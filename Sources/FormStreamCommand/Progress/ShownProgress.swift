@@ -2,7 +2,7 @@ package import FormStreamHTTP
 
 /// What the bar and the heartbeat show of a transfer.
 package struct ShownProgress: Sendable {
-  /// What is being sent.
+  /// The part or the file that is being sent or received.
   package struct Item: Sendable {
     /// The name of the part, or of the file that is the body.
     package var name: String
@@ -48,10 +48,10 @@ package struct ShownProgress: Sendable {
     self.rate = rate
   }
 
-  /// Whether bytes are on their way.
+  /// Whether bytes are being sent or received.
   var isMoving: Bool { phase == .sending || phase == .receiving }
 
-  /// How much was sent; nil if the total is not known, or there is nothing to send.
+  /// The percentage that was sent or received; nil if the total is not known or is 0.
   var percentage: Int? {
     total.flatMap { HumanReadable.percentage(of: $0, done: handed) }
   }
@@ -76,7 +76,7 @@ package struct ShownProgress: Sendable {
     }
   }
 
-  /// How much was sent, for a line of text.
+  /// How much was sent or received, for a line of text.
   var sent: String? {
     guard total != 0, handed > 0 || isMoving else { return nil }
     let (size, verb) = (HumanReadable.size(handed), isDownload ? "received" : "sent")

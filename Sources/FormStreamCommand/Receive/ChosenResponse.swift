@@ -13,7 +13,7 @@ struct ChosenResponse: Sendable {
 
   /// Stores the upload unless it is refused, and chooses the response to it.
   ///
-  /// - Parameter isOver: whether the receiver ends, which ends the delay.
+  /// - Parameter isOver: whether the receiver is stopping, which ends the delay.
   func respond(
     to upload: CompleteUpload, until isOver: () -> Bool
   ) throws -> UploadResponse? {

@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// Lines on their way to an output, which one thread writes one after the other: lines of several threads never mix,
-/// and only that thread waits for a slow reader.
+/// Lines for an output, written by one thread: lines of several threads never mix, and only the writing thread waits
+/// for a slow reader.
 final class LogQueue: Sendable {
-  /// How many bytes may wait. Whoever adds more waits first, as long as the reader goes on reading.
+  /// How many bytes may be in the queue. If it is full, `add(_:)` waits as long as the reader goes on reading.
   private static let maximumSize = 16 * 1024 * 1024
   /// How long a reader may read nothing before it counts as gone.
   private static let patience = Duration.seconds(5)
@@ -17,7 +17,7 @@ final class LogQueue: Sendable {
     var size = 0
     var isClosed = false
     var failure: Failure?
-    /// When the reader last read something; if nothing waited, when the first line was added.
+    /// When the reader last read something, or when a line was added to an empty queue.
     var lastProgress = ContinuousClock.now
 
     var isEmpty: Bool { written == lines.count }
@@ -85,7 +85,7 @@ final class LogQueue: Sendable {
     lineAdded.signal()
   }
 
-  /// Waits until all lines are written, or nobody reads them any more. Nothing is written after that.
+  /// Waits until all lines are written, or nothing reads them any more. Nothing is written after that.
   ///
   /// - Returns: how many lines were not written completely.
   func close() -> Int {

@@ -1,6 +1,6 @@
 import FormStreamReceiver
 
-/// Refuses uploads while the records are not read, and passes all others on.
+/// Refuses uploads while nothing reads the records, and passes on all other uploads.
 struct LoggedHandler: UploadHandler {
   let queue: LogQueue
   let handler: any UploadHandler

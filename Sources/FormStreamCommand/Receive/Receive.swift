@@ -40,7 +40,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   receiver.blockUntilStopped()
   let lost = queue.close() + log.omitted
   if lost > 0 {
-    // If standard error is the same pipe, the message would wait for that reader.
+    // If standard error is the same pipe, writing the message would block, because nothing reads the pipe.
     let message =
       "\(output.name) was not read: \(counted(lost, "line about a request is", "lines about requests are")) lost."
     let isSeen = OutputDescriptor.standardError.isReady
@@ -70,9 +70,9 @@ private func finish(
   case .once, .signal:
     let exit = exit ?? .terminated
     let message = plan.isQuiet ? "" : "\(exit.meaning)."
-    // SIGTERM is how service managers end a server, and a success, unless a second signal cut off what was in progress.
-    // With --once, a success would mean that an upload was accepted. Ctrl-C ends the process by the signal: otherwise a
-    // shell would go on with its loop.
+    // Service managers end a server with SIGTERM, so it is a success unless a second signal cut off uploads in
+    // progress. With --once, SIGTERM is no success, because a success would mean that an upload was accepted. After
+    // Ctrl-C, the signal ends the process, because otherwise a shell would go on with its loop.
     guard exit == .terminated, !plan.isOnce, !interruption.isGracePeriodOver else {
       throw Failure(exit, message)
     }
@@ -149,7 +149,7 @@ extension ExitCode {
     switch error.code {
     // The same code as for the certificates of `post`.
     case .certificateUnusable: self = .noInput
-    // Without a system error, the text is not an address. A system error may go away by itself.
+    // If there is no system error, the text is not an address. A system error may go away by itself.
     case .addressUnusable where error.underlying == nil: self = .usage
     default: self = .inputOutput
     }

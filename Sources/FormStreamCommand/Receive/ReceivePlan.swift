@@ -79,8 +79,8 @@ extension ReceivePlan {
       isVerbose: arguments.request.isVerbose, notes: notes)
   }
 
-  /// Fails if an upload could replace a file that the receiver itself reads or writes: anybody who may upload chooses
-  /// the names of files.
+  /// Fails if an upload could replace a file that the receiver itself reads or writes, because clients choose the names
+  /// of uploaded files.
   private static func checkOverwriting(
     _ receiving: ReceivingArguments, in directory: Argument?, _ files: NamedFiles
   ) throws(Failure) {
@@ -90,7 +90,7 @@ extension ReceivePlan {
     if FileAtPath.standardOutput != nil { own.append(("/dev/stdout", "standard output")) }
     if FileAtPath.standardError != nil { own.append(("/dev/stderr", "standard error")) }
     for (path, use) in own {
-      // An upload could replace a link itself, or the file that the link leads to, if that is in the directory, too.
+      // An upload could replace a link in the directory, or the target of a link if the target is in the directory.
       let name = canonical(
         path.directory.bytes.isEmpty ? "." : LocalPath(bytes: path.directory.bytes))
       guard

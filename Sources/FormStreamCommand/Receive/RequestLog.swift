@@ -21,10 +21,10 @@ final class RequestLog: Sendable {
     self.isVerbose = isVerbose
   }
 
-  /// How many requests were not reported, because nobody read the lines before.
+  /// How many requests were not reported, because nothing read the earlier lines.
   var omitted: Int { omittedCount.withLock(\.self) }
 
-  /// Adds the line of a request. While nobody reads the lines, only complete uploads are reported. They are few,
+  /// Adds the line of a request. While nothing reads the lines, only complete uploads are reported. They are few,
   /// because new uploads are refused. Reports of the refusals would fill the memory.
   func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {

@@ -9,7 +9,7 @@ struct ReportPlan {
   let shard: Shard?
   /// The directories with the journals.
   let directories: [LocalPath]
-  /// Where the manifest of the files that were not accepted goes.
+  /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
   let printsRecord: Bool
 }

@@ -40,7 +40,7 @@ struct CurlLine {
     }
   }
 
-  /// Fails if the URL would be printed and holds a secret.
+  /// Fails if a secret in the URL would be printed.
   private func checkURL() throws(Failure) {
     let url = plan.request.url
     if arguments.request.urlFile != nil {
@@ -85,8 +85,8 @@ struct CurlLine {
     words.append(shellQuoted(Array(word.utf8)))
   }
 
-  /// Adds a file's only line as a value that the shell reads when it runs the command: the command line itself does
-  /// not hold it.
+  /// Adds a file's only line as a value that the shell reads when it runs the command: the command line itself does not
+  /// contain the line.
   private mutating func add(_ flag: String, contentsOf file: Argument) {
     words.append(Array(flag.utf8))
     add(contentsOf: file)
@@ -203,7 +203,7 @@ struct CurlLine {
       add("-A", agent.bytes)
     }
     switch arguments.request.credentials {
-    // Without the password: curl asks for it.
+    // The password is left out: curl asks for it.
     case .user(let user): add("-u", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
     case .userFile(let file): add("-u", contentsOf: file)
     case .tokenFile(let file): add("--oauth2-bearer", contentsOf: file)
@@ -225,7 +225,7 @@ struct CurlLine {
     }
   }
 
-  /// Fails if a header would be printed and is a secret, or holds one in a URL.
+  /// Fails if a secret header, or a header with a secret in a URL, would be printed.
   private func check(_ line: HeaderLine) throws(Failure) {
     var headers = HTTPHeaders()
     headers.append(line.name, line.value)
@@ -340,7 +340,7 @@ struct CurlLine {
     try addProxy()
   }
 
-  /// Whether HTTP/1.1 is used for a long body, although the server may have HTTP/2.
+  /// Whether HTTP/1.1 is used for a long body, although the server may support HTTP/2.
   private func prefersHTTP11(_ layout: BodyLayout?) -> Bool {
     guard series.session.version == .automatic, let layout,
       plan.request.url.origin.scheme == "https"
@@ -349,7 +349,7 @@ struct CurlLine {
   }
 
   private mutating func addTLS(_ tls: TLSSettings) throws(Failure) {
-    // Without the flags, curl reads the same variables of the environment.
+    // Only typed flags are added, because curl reads the same environment variables itself.
     let typed = arguments.request.session.tls
     if let path = typed.authorities { add("--cacert", path.bytes) }
     if let path = typed.authoritiesDirectory { add("--capath", path.bytes) }
@@ -379,7 +379,7 @@ struct CurlLine {
 
   private mutating func addProxy() throws(Failure) {
     let proxy = arguments.request.proxy
-    // Without the flag, curl reads the same variables of the environment.
+    // Only a typed flag is added, because curl reads the same environment variables itself.
     switch proxy.address {
     case .url(let argument): try addProxy("--proxy", argument)
     case .host(let scheme, let argument):
@@ -388,7 +388,7 @@ struct CurlLine {
     }
     if let hosts = proxy.exceptions { add("--noproxy", hosts.bytes) }
     switch proxy.credentials {
-    // Without the password: curl asks for it.
+    // The password is left out: curl asks for it.
     case .user(let user): add("--proxy-user", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
     case .userFile(let file): add("--proxy-user", contentsOf: file)
     default: break

@@ -38,7 +38,7 @@ struct CurlPart {
       throw unsupported("it writes line breaks in names differently from browsers")
     }
     if part.range != nil { throw unsupported("it has nothing like --range") }
-    // Only parts of a part can do without a name.
+    // Only a part inside another part can be without a name.
     var word = part.isListed ? [] : Array("\(part.name)=".utf8)
     switch part.content {
     case .parts:

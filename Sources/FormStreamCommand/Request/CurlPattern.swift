@@ -25,7 +25,7 @@ struct CurlPattern {
 
   /// The texts that a pattern stands for, in curl's order: the last place changes first.
   ///
-  /// - Parameter isURL: whether the text is a URL, in which `[]` and addresses such as `[::1]` are no patterns.
+  /// - Parameter isURL: whether the text is a URL, in which `[]` and addresses such as `[::1]` are not patterns.
   static func matches(of text: [UInt8], isURL: Bool) throws(Fault) -> [Match] {
     var pattern = CurlPattern(rest: text[...], isURL: isURL)
     try pattern.parse()
@@ -68,7 +68,7 @@ struct CurlPattern {
     }
   }
 
-  /// Whether an address of IPv6 follows, or the bracket that ends `[]`. RFC 6874: a zone begins with `%25`; curl also
+  /// Whether an IPv6 address follows, or the closing bracket of `[]`. RFC 6874: a zone begins with `%25`; curl also
   /// accepts `%` alone.
   private var beginsAddress: Bool {
     let text = rest.prefix { $0 != UInt8(ascii: "]") }
@@ -83,7 +83,7 @@ struct CurlPattern {
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "}"): return texts == [[]] ? nil : texts
-      // curl would send JSON without its braces, or in pieces.
+      // A quote is a sign of JSON, which curl would send without its braces, or in pieces.
       case UInt8(ascii: "\"") where isURL: return nil
       case UInt8(ascii: ","): texts.append([])
       case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "]"): return nil
@@ -94,7 +94,7 @@ struct CurlPattern {
     return nil
   }
 
-  /// Reads `1-9`, `001-100:2` or `a-z`, up to the closing bracket. Nil if there is something else.
+  /// Reads `1-9`, `001-100:2` or `a-z`, up to the closing bracket. Nil if the text is not a range.
   private mutating func range() throws(Fault) -> [[UInt8]]? {
     let text = rest.prefix { $0 != UInt8(ascii: "]") }
     guard text.count < rest.count else { return nil }

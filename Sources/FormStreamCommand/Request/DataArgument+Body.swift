@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// The data of `-d` and the flags like it, with the same meaning as in curl.
+/// The data of `-d` and similar flags, with the same meaning as in curl.
 extension DataArgument {
   /// The largest body that is put together in memory. A single file sent unchanged doesn't count: it is streamed.
   private static let maximumSize = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ extension DataArgument {
 
   private static let type: MediaType = "application/x-www-form-urlencoded"
 
-  /// Stands for standard input if nothing is sent, so that it is not read.
+  /// Takes the place of standard input if nothing is sent, so that standard input is not read.
   static let unread = PlannedBytes(
     body: .descriptor(0), type: type, filename: "", origin: "from standard input")
 
@@ -83,7 +83,7 @@ extension DataArgument {
     }
   }
 
-  /// Fails if a file of `-d` is not text: as in curl, some of its bytes are left out, and the server would get another
+  /// Fails if a file of `-d` is not text. As in curl, line breaks are left out, so the server would get a different
   /// file.
   private func checkText(_ contents: [UInt8], of file: Argument) throws(Failure) {
     let fault =
@@ -145,7 +145,7 @@ extension DataArgument {
   }
 }
 
-/// The value of a flag: data as it was typed, or after `@` a file.
+/// The value of a flag: typed data, or a file after `@`.
 struct DataOrFile {
   private let argument: Argument
   private let flag: String

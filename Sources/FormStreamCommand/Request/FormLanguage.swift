@@ -1,10 +1,10 @@
 import FormStreamPlatform
 
 /// The form language of curl, with curl's meaning: `name=value`, `name=@path,path`, `name=<path`, each with `;type=`,
-/// `;filename=` and `;headers=`, and `name=(` and `=)` around the parts of a part. If curl would guess, skip or warn, this is
-/// an error.
+/// `;filename=` and `;headers=`, and `name=(` and `=)` around the parts of a part. Text for which curl would guess, skip or
+/// warn is an error.
 struct FormLanguage {
-  /// What one `-F` says.
+  /// The meaning of one `-F`.
   enum Sentence {
     case part(PartArguments)
     /// The parts that follow are inside this part.
@@ -15,7 +15,7 @@ struct FormLanguage {
 
   private let argument: Argument
   private var rest: ArraySlice<UInt8>
-  /// Whether a comma ends a word: it separates files after `@`, and nothing elsewhere.
+  /// Whether a comma ends a word: commas separate files after `@`, and have no meaning elsewhere.
   private let isCommaSeparator: Bool
 
   static func parse(_ argument: Argument) throws(Failure) -> Sentence {
@@ -100,8 +100,8 @@ extension FormLanguage {
     return path
   }
 
-  /// Reads a value up to a semicolon. It may be in double quotes, with `\"` and `\\` inside; otherwise the blanks
-  /// around it are removed.
+  /// Reads a value up to a semicolon. The value may be in double quotes, with `\"` and `\\` inside. Blanks around an unquoted
+  /// value are removed.
   private mutating func word() throws(Failure) -> Argument {
     skipBlanks()
     if let quoted = quotedWord() {
@@ -163,7 +163,7 @@ extension FormLanguage {
     }
   }
 
-  /// Reads a type up to the next option: semicolons are part of it, because its parameters follow them.
+  /// Reads a type up to the next option. A type may contain semicolons, because its parameters follow them.
   private mutating func type() throws(Failure) -> String {
     skipBlanks()
     var type = takeToEnd()

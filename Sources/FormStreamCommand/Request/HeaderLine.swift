@@ -6,7 +6,7 @@ struct HeaderLine {
   let name: String
   let value: String
   var isSecret = false
-  /// Whether it was written `Name:`, which leaves the header out.
+  /// Whether the line is `Name:`, which leaves the header out.
   private(set) var leavesOut = false
 
   init(name: String, value: String) {
@@ -14,7 +14,7 @@ struct HeaderLine {
     self.value = value
   }
 
-  /// Reads `Name: value`, `Name;` for an empty value, or `Name:` to leave it out.
+  /// Reads `Name: value`, `Name;` for an empty value, or `Name:` to leave the header out.
   init(_ argument: Argument) throws(Failure) {
     let line = try argument.text(for: "-H")
     guard let (name, value) = Self.split(line) else {
@@ -43,7 +43,7 @@ struct HeaderLine {
     name.isSameHeaderName(as: "Transfer-Encoding") && value.lowercased() == "chunked"
   }
 
-  /// The length that a `Content-Length` states; nil if this is another header, or states none.
+  /// The length that a `Content-Length` states; nil if this is another header, or states no length.
   var statedLength: Int64? {
     guard name.isSameHeaderName(as: "Content-Length"), value.utf8.count < 19,
       value.utf8.allSatisfy({ (0x30...0x39).contains($0) })

@@ -2,7 +2,7 @@ import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The value of `-z`: only what is newer than a moment is wanted, or only what is older.
+/// The value of `-z`: a response is wanted only if it is newer than a moment, or only if it is older.
 struct ModificationCondition: Hashable, Sendable {
   private let wantsOlder: Bool
   /// Since 1970.
@@ -68,8 +68,8 @@ struct ModificationCondition: Hashable, Sendable {
   }
 
   /// Whether the condition excludes a response because of its `Last-Modified`. RFC 9110 §13.1.3: a server may ignore
-  /// the condition, as many programs behind servers do, and send everything. A partial response (206) is never
-  /// excluded: it was asked for, and continues a file that is there.
+  /// the condition, as many applications do, and send everything. A partial response (206) is never excluded, because
+  /// it was asked for and continues an existing file.
   func excludes(_ response: TransferResponse) -> Bool {
     guard (200...299).contains(response.status), response.status != 206,
       let modified = response.headers["Last-Modified"].flatMap(HTTPDate.seconds)

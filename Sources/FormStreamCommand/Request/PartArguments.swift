@@ -9,7 +9,7 @@ struct PartArguments {
     case file(Argument)
     /// A path, or - for standard input, whose contents are the value of a text field.
     case contents(Argument)
-    /// Parts of its own, which are `children`: a list of files after `@`, or what is between `=(` and `=)`.
+    /// Parts of its own, which are `children`: a list of files after `@`, or the parts between `=(` and `=)`.
     case parts
   }
 
@@ -22,7 +22,7 @@ struct PartArguments {
   var range: FileRange?
   /// Header lines, `Name: value`.
   var headers: [String] = []
-  /// Whether the part is in a list of files. Only the list has a name then.
+  /// Whether the part is in a list of files. Such a part has no name: only the list has one.
   var isListed = false
   /// Files of header lines.
   var headerFiles: [Argument] = []
@@ -57,7 +57,7 @@ struct PartArguments {
     return (try name.text(for: flag), content)
   }
 
-  /// Reads `OFF:LEN`, or `OFF:` for everything from there to the end.
+  /// Reads `OFF:LEN`, or `OFF:` for everything from the offset to the end.
   static func range(_ argument: Argument) throws(Failure) -> FileRange {
     let ends = argument.shown.split(separator: ":", omittingEmptySubsequences: false)
     guard ends.count == 2, let offset = number(ends[0]) else { throw badRange(argument) }

@@ -28,7 +28,7 @@ enum PlannedBody {
 
   var isForm: Bool { if case .form = self { true } else { false } }
 
-  /// Finds out what the body's first file is stored on. This may block, so it is done while signals still end the
+  /// Finds out which disk stores the body's first file. This may block, so it is done while signals still end the
   /// process.
   func noteDisk() {
     switch self {
@@ -53,11 +53,11 @@ struct PlannedBytes {
   let filename: String
   /// Where the bytes come from, in words.
   let origin: String
-  /// The name of the file of `-T`.
+  /// The name of the file that is the complete body; nil if it is a pipe or there is none.
   var uploadedFile: String?
   /// Whether the body is sent without a type, as curl's `-T` does.
   var hasNoType = false
-  /// The path of that file, for messages.
+  /// The path of the file that is the complete body, for messages.
   var subject: String?
 
   /// The body's type, detected in the same way as the type of a file in a form.

@@ -2,7 +2,7 @@ import FormStreamPlatform
 import FormStreamHTTP
 
 extension TransferSession.Configuration {
-  /// The settings of the session that sends requests to a URL. Warnings about files that hold secrets are added to
+  /// The settings of the session that sends requests to a URL. Warnings about files that contain secrets are added to
   /// `notes`.
   init(
     _ arguments: RequestArguments, for url: HTTPURL, _ input: InputReader, _ notes: inout [String]
@@ -61,7 +61,7 @@ extension ProxySettings {
       withPassword: !hasUsersOnly(for: url), input, &notes)
     authorities = arguments.authorities?.path
     if losesPassword(for: url) {
-      // The environment is for all commands, so a proxy that it names is no reason to fail.
+      // The environment applies to all commands, so a proxy from the environment is no reason to fail.
       guard arguments.credentials == nil, !isExplicit else {
         throw .usage(
           "A proxy of SOCKS4 gets a user, and no password: leave the password out, or use a proxy of SOCKS5."
@@ -76,7 +76,7 @@ extension ProxySettings {
   private static func proxy(
     _ argument: Argument, _ flag: String, scheme: String
   ) throws(Failure) -> ProxySettings {
-    // As in curl, the environment's exceptions hold for every proxy.
+    // As in curl, the environment's exceptions apply to every proxy.
     let exceptions = ["no_proxy", "NO_PROXY"].lazy.compactMap(environmentVariable)
       .first { !$0.isEmpty }
     guard let text = argument.text,

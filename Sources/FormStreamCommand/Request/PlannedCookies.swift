@@ -21,7 +21,7 @@ extension HTTPHeaders {
 }
 
 extension CookiePolicy {
-  /// Whether the session keeps cookies, and which files it begins with.
+  /// Whether the session keeps cookies, and the files that it loads cookies from.
   init(_ arguments: RequestArguments, _ notes: inout [String]) throws(Failure) {
     let files = arguments.cookies.filter { !$0.isCookie }
     guard !files.isEmpty else {
@@ -29,15 +29,15 @@ extension CookiePolicy {
       return
     }
     var existing: [LocalPath] = []
-    // As with curl, an empty name only keeps what the server sets.
+    // As with curl, an empty name only makes the session keep the cookies that the server sets.
     for file in files where !file.bytes.isEmpty {
       if file.isDash {
         throw .usage("-b reads a file, and - is standard input: name a file.")
       } else if exists(file.path) {
         existing.append(file.path)
       } else if file.bytes != arguments.cookieJar?.bytes {
-        // The note does not show the path: if the = of a cookie was forgotten, the path is the cookie itself. The file
-        // of -c does not exist yet for the first of a series of commands.
+        // The note does not show the path: if the = of a cookie was forgotten, the path is the cookie itself. There is
+        // no note about the file of -c: it does not exist yet when the first of several commands runs.
         notes.append(
           "The file of \(file.named("-b")) does not exist, so it has no cookies. A cookie is written NAME=VALUE."
         )
@@ -52,8 +52,8 @@ extension Argument {
   var isCookie: Bool { bytes.contains(UInt8(ascii: "=")) }
 }
 
-/// Fails if the file of `-c` can't be written: at the end, it would be too late. A device or FIFO is opened only at the
-/// end, because its reader would take the first closing for the end of the cookies.
+/// Fails before the first request if the file of `-c` can't be written. A device or FIFO is opened only after the last
+/// request, because its reader would take the first closing for the end of the cookies.
 func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   guard let file else { return }
   switch try? OutputPlace(at: file) {
@@ -62,7 +62,7 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   }
 }
 
-/// Begins a session. This reads the file of `-b`, and looks at the files of TLS.
+/// Begins a session: reads the file of `-b`, and checks the TLS files.
 func startSession(
   _ configuration: TransferSession.Configuration, _ interruption: Interruption
 ) throws(Failure) -> TransferSession {
@@ -70,7 +70,7 @@ func startSession(
     try convertingErrors { () throws(TransferError) in try TransferSession(configuration) }
   }
   let tls = configuration.tls
-  // Without files of the user, nothing can block: no thread is needed.
+  // If the user has named no files, nothing can block, and no thread is needed.
   guard
     !configuration.cookies.files.isEmpty || tls.certificate != nil || tls.key != nil || tls.pin != nil
       || tls.authorities != nil || tls.authoritiesDirectory != nil

@@ -7,7 +7,7 @@ struct PlannedCredentials {
   private(set) var credentials: Credentials?
   let netrc: Netrc?
 
-  /// Warnings about files that hold secrets are added to `notes`.
+  /// Warnings about files that contain secrets are added to `notes`.
   ///
   /// - Parameter planned: the request with its headers.
   init(
@@ -104,8 +104,8 @@ extension Netrc {
 }
 
 extension Argument {
-  /// The token in the variable of this name. No message shows the name: if a `$` is typed before it, the shell puts the
-  /// token itself in its place.
+  /// The token in the environment variable of this name. No message shows the name: if the user types a `$` before the
+  /// name, the shell replaces both with the token.
   fileprivate func tokenInEnvironment() throws(Failure) -> String {
     guard isVariableName, let value = environmentVariable(shown), !value.isEmpty else {
       throw .usage(

@@ -6,7 +6,7 @@ struct PlannedForm {
   let form: Form
   /// Where each part's bytes come from, in words.
   let origins: [String]
-  /// Whether the type of a file is not given.
+  /// Whether the type of any file must be detected.
   let needsTypes: Bool
   /// The files, for messages; nil if there are none.
   let subject: String?
@@ -108,7 +108,7 @@ extension PartArguments {
       try checkCommas()
       count += 1
       var inner = form
-      // As in curl, parts have the disposition form-data only in form data.
+      // As in curl, only parts of multipart/form-data have the disposition form-data.
       inner.type = type?.lowercased() == "multipart/form-data" ? .formData : .mixed
       inner.parts = []
       // This boundary makes sure that no line of the inner form begins like a delimiter of the outer form. If the outer
@@ -133,7 +133,8 @@ extension PartArguments {
     }
   }
 
-  /// Fails if the commas of a list belong to the path of one file: that file exists, and not all files of the list do.
+  /// Fails if the commas of a list belong to the path of one file: this file exists, and a file of the list does not
+  /// exist.
   private func checkCommas() throws(Failure) {
     let paths = children.filter(\.isListed).compactMap(\.path)
     guard paths.contains(where: { !$0.isDash && !exists($0.path) }) else { return }
@@ -155,7 +156,7 @@ extension PartArguments {
         "A header of part \"\(name)\" has a name that is not valid: use letters, digits and hyphens."
       )
     }
-    // Split by bytes: Swift joins the colon or a space with a combining mark after it.
+    // The line is split by bytes, because Swift joins the colon or a space with a combining mark after it.
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
     headers.append(String(Substring(bytes[..<colon])), String(value))
     // A wrong header is reported before anything else is done.

@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamHTTP
 
 extension HTTPHeaders {
-  /// The headers of a request. Warnings about files that hold secrets are added to `notes`.
+  /// The headers of a request. Warnings about files that contain secrets are added to `notes`.
   ///
   /// - Parameter downloading: the arguments of `get`, which also set headers.
   init(
@@ -36,8 +36,8 @@ extension HTTPHeaders {
     }
   }
 
-  /// Adds the form's boundary to a Content-Type of a form without one, as curl does: documentation of services has such
-  /// headers.
+  /// Adds the form's boundary to a typed Content-Type without a boundary, as curl does. The documentation of many
+  /// services shows such headers.
   private mutating func fitContentType(
     of form: PlannedForm, _ omitted: OmittedHeaders
   ) throws(Failure) {
@@ -71,7 +71,7 @@ extension HTTPHeaders {
       do throws(Failure) {
         try HeaderLine(secret: line.bytes).add(to: &self)
       } catch {
-        // The message shows nothing of the line, not even the name: any of it may be the secret.
+        // The message shows nothing of the line, not even the name: any part of the line may be the secret.
         throw .usage(
           "Line \(line.number) of the file \"\(file.shown)\" of \(file.flag ?? "--header-file") is not a header that can be "
             + "sent: write Name: value, and no header about the body's length or framing.")
@@ -111,8 +111,8 @@ extension HeaderLine {
     }
   }
 
-  /// Whether formstream itself decides what this header says, so that the typed header is not added. Command lines that
-  /// were copied have such headers.
+  /// Whether formstream itself sets this header, so that the typed header is not added. Copied command lines may have
+  /// such headers.
   fileprivate func isOfFormStream(
     _ argument: Argument, _ body: PlannedBody, _ notes: inout [String]
   ) throws(Failure) -> Bool {
@@ -124,7 +124,7 @@ extension HeaderLine {
       return true
     }
     if name.isSameHeaderName(as: "Content-Length") {
-      // Whether the stated length is true is checked when the body is known.
+      // The stated length is checked later, when the body is known.
       guard statedLength != nil else {
         throw .usage("\(argument.named("-H")) has a Content-Length that is no number.")
       }
@@ -156,7 +156,7 @@ extension [HeaderArgument] {
     return false
   }
 
-  /// The length of the body as `-H 'Content-Length: N'` states it; nil if it doesn't.
+  /// The length of the body as `-H 'Content-Length: N'` states it; nil if no header states it.
   func statedLength() throws(Failure) -> Int64? {
     var length: Int64?
     for case .line(let argument) in self {
@@ -169,7 +169,7 @@ extension [HeaderArgument] {
     return length
   }
 
-  /// What `-H` says about `Expect`; nil if it says nothing.
+  /// The mode that `-H` sets for `Expect`; nil if `-H` does not set it.
   func expectation() throws(Failure) -> ExpectMode? {
     var mode: ExpectMode?
     for case .line(let argument) in self {

@@ -50,7 +50,8 @@ struct PlannedRequest {
     return copy
   }
 
-  /// The session's own limit of attempts is for many requests. For a few requests, --retry sets the limit.
+  /// Makes the session allow as many attempts as --retry does. The session's own limit of attempts is for many
+  /// requests.
   mutating func allowAttempts(_ attempts: Int...) {
     session.retryBudget = max(session.retryBudget, attempts.max().map { $0 - 1 } ?? 0)
   }

@@ -6,9 +6,9 @@ struct PlannedTarget {
   /// A file that is the complete body.
   struct SentFile {
     let path: Argument
-    /// How it was typed, for messages.
+    /// How the file was typed, for messages.
     let spelling: String
-    /// Whether its name is added to a URL that ends in a slash.
+    /// Whether the file's name is added to a URL that ends in a slash.
     var namesURL = true
   }
 
@@ -140,7 +140,7 @@ private struct SortedOperands {
         }
         files.append(word)
       } else {
-        // This failure says that the scheme is missing, which is likely for the last word if there is no other URL.
+        // If there is no URL yet, the last word is probably a URL without a scheme. This failure says so.
         if index == operands.count - 1, urls.isEmpty { _ = try URLArgument(word) }
         throw .usage(
           "\(word.named("A word")) is neither a URL nor a file that exists: check the path. "

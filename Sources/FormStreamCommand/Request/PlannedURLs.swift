@@ -1,7 +1,7 @@
 import FormStreamHTTP
 
 extension [HTTPURL] {
-  /// The URLs, with the text that flags append to their queries, so that records show it too.
+  /// The URLs with the text that flags append to their queries. Records show this text too.
   init(
     _ typed: [URLArgument], _ arguments: RequestArguments, _ input: InputReader
   ) throws(Failure) {
@@ -60,7 +60,7 @@ extension [URLEncodedField] {
 }
 
 extension HTTPURL {
-  /// Fails if headers leave out what the URL sets.
+  /// Fails if `-H` leaves out a header that the URL sets.
   func checkLeftOut(_ arguments: RequestArguments) throws(Failure) {
     guard credentials != nil, try OmittedHeaders(arguments).contain("Authorization") else { return }
     throw .usage(

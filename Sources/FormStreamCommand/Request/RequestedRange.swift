@@ -42,10 +42,10 @@ enum RequestedRange: Hashable, Sendable {
     }
   }
 
-  /// Whether a server sends the bytes in parts.
+  /// Whether there are several ranges, which a server sends in parts.
   var isSeveral: Bool { if case .several = self { true } else { false } }
 
-  /// Whether the bytes of a response are those that were asked for. They may end with the resource, before the range does.
+  /// Whether a response has the bytes that were asked for. The bytes may end before the range does if the resource ends there.
   ///
   /// - Parameter total: the length of the resource; nil if the server doesn't know it.
   func isAnswered(by bytes: Range<Int64>, of total: Int64?) -> Bool {
@@ -58,7 +58,7 @@ enum RequestedRange: Hashable, Sendable {
       return isLast
         && (bytes.upperBound - bytes.lowerBound == count || bytes.lowerBound == 0 && last < count)
     case .several(let ranges):
-      // RFC 9110 §15.3.7.1: a server may send only one of the ranges, or join ranges that are beside each other.
+      // RFC 9110 §15.3.7.1: a server may send only one of the ranges, or join ranges that are next to each other.
       return ranges.contains { $0.isAnswered(by: bytes, of: total) }
         || Self.joined(ranges, of: total).map {
           $0.lowerBound == bytes.lowerBound

@@ -12,7 +12,8 @@ struct SeriesRun {
   /// Sends the requests. If one of them fails, the others are sent anyway.
   ///
   /// - Parameters:
-  ///   - file: the file that gets the response of a request; nil if there is none, or if its name is not known before.
+  ///   - file: the file that gets the response of a request; nil if there is none, or if its name is not known before
+  ///     the request.
   ///   - send: sends one request.
   static func perform<Item>(
     _ items: [Item], of plan: SeriesPlan, storedIn file: (Item) -> LocalPath?,
@@ -60,12 +61,12 @@ struct SeriesRun {
     try ending.finish(interruption)
   }
 
-  /// Opens the output for the response of a request before the request is sent: if that fails, nothing is sent.
+  /// Opens the output for the response of a request before the request is sent: if opening fails, nothing is sent.
   ///
   /// - Parameters:
   ///   - heads: receives the heads of all responses.
-  ///   - replacesFile: whether a file that has the name may be replaced.
-  ///   - check: what the response must fulfil in addition to its status.
+  ///   - replacesFile: whether an existing file may be replaced.
+  ///   - check: the requirements for the response besides its status.
   func open(
     _ target: OutputTarget?, for request: TransferRequest, _ heads: ReceivedHeads,
     replacesFile: Bool = true, check: ExpectedResponse? = nil
@@ -79,7 +80,7 @@ struct SeriesRun {
         hidesBody: printing.hidesBodies,
         heads: printing.includesHeads(on: target) ? heads : nil, check: check)
     }
-    // Standard output is open already, so nothing has to be waited for.
+    // Standard output is open already, so this can't block.
     if target.path == nil { return try make() }
     return try interruption.performBlocking(orElse: target.unread, make)
   }
@@ -113,7 +114,7 @@ struct SeriesRun {
       check: check, interruption)
   }
 
-  /// The result. It counts as a success, too, if the server refused a range that begins at the end of the resource.
+  /// The result. A refused range counts as a success if the range begins at the end of the resource.
   private static func accepting(
     _ result: TransferResult, _ check: ExpectedResponse?
   ) -> TransferResult {

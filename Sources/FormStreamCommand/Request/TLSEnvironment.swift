@@ -10,7 +10,7 @@ extension TLSSettings {
   /// `SSL_CERT_DIR` and `SSL_CERT_FILE`.
   mutating func trustEnvironment(for url: HTTPURL) {
     guard authorities == nil, authoritiesDirectory == nil, verifiesServer else { return }
-    // Without encryption, a variable that is out of date must not be an error.
+    // Without https, a variable with a path that does not exist must not be an error.
     let path = { (name: String) -> LocalPath? in
       guard let value = environmentVariable(name), !value.isEmpty else { return nil }
       let path = LocalPath(value)

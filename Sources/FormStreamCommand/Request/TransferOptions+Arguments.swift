@@ -29,7 +29,7 @@ extension TransferOptions {
     }
   }
 
-  /// The text that stands in the request line in place of the URL's path and query; nil if they stand there.
+  /// The text that replaces the URL's path and query in the request line; nil if they are not replaced.
   private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {
     guard let argument = arguments.requestTarget else { return nil }
     guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })

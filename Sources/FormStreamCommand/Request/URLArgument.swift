@@ -57,7 +57,7 @@ struct URLArgument: Hashable {
     argument.text.map { hasScheme($0) || isOnThisMachine($0) } ?? false
   }
 
-  /// Whether a URL without a scheme names a server on this machine: what is sent there needs no https.
+  /// Whether a URL without a scheme names a server on this machine: requests to such a server need no https.
   private static func isOnThisMachine(_ text: String) -> Bool {
     let authority = text.prefix { !"/?#".contains($0) }
     let host: Substring
@@ -73,7 +73,7 @@ struct URLArgument: Hashable {
       || words.count == 4 && words[0] == "127" && words.allSatisfy { UInt8($0) != nil }
   }
 
-  /// Reads the only line of a file. No message shows it.
+  /// Reads the only line of a file. No message shows the line.
   init(_ secrets: SecretFile, _ file: Argument) throws(Failure) {
     self.file = file.named("--url-file")
     text = String(decoding: try secrets.onlyLine(), as: UTF8.self)
@@ -123,7 +123,7 @@ struct URLArgument: Hashable {
       place.path + PercentEncoding.unreserved.encoded(name) + place.rest, self.file)
   }
 
-  /// The text before and after the name of a file; nil if the URL has a name already.
+  /// The URL's text before and after the place for a file's name; nil if the URL has a name already.
   private var placeOfName: (path: String, rest: Substring)? {
     let path = text.prefix { $0 != "?" && $0 != "#" }
     let afterScheme = path.split(separator: "://", maxSplits: 1).last ?? ""
@@ -134,9 +134,9 @@ struct URLArgument: Hashable {
 }
 
 extension URLArgument {
-  /// The URL that a word names, or the file of `--url-file`. Warnings about the file are added to `notes`.
+  /// The URL on the command line, or in the file of `--url-file`. Warnings about the file are added to `notes`.
   ///
-  /// - Parameter operand: the word; nil if there is none.
+  /// - Parameter operand: the word on the command line; nil if there is none.
   init(
     _ operand: Argument?, orIn file: Argument?, for verb: Verb, _ input: InputReader,
     _ notes: inout [String]

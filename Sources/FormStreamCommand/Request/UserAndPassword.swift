@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// A user and a password, as flags and files have them: `USER:PASS`.
+/// A user and a password. Flags and files write them as `USER:PASS`.
 struct UserAndPassword {
   let user: String
   let password: String
@@ -18,7 +18,7 @@ struct UserAndPassword {
   ///
   /// - Parameters:
   ///   - origin: where the bytes come from, for messages.
-  ///   - owner: whom the password is for.
+  ///   - owner: the server or proxy that the password is for, in words.
   init(
     _ bytes: [UInt8], _ origin: String, askingFor owner: String, _ input: InputReader
   ) throws(Failure) {

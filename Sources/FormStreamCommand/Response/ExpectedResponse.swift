@@ -3,18 +3,17 @@ import FormStreamDigest
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// What a response must fulfil in addition to its status. It is given all bytes that are written, by one thread at a
-/// time.
+/// The requirements for a response besides its status. One thread at a time passes all written bytes to it.
 final class ExpectedResponse: @unchecked Sendable {
   private let expectedDigest: SHA256Digest?
   private let range: RequestedRange?
-  /// Whether the range is the rest of a file that somebody has in part (`-C N`): nothing but this rest may be written.
+  /// Whether the range is the rest of a file that the user has in part (`-C N`). Only this rest may be written.
   let isRest: Bool
   /// Whether a refusal can mean that there is no rest. With `-f`, a refusal is always a failure.
   private let looksAtRefusals: Bool
-  /// The digest of what was written so far; nil if none is expected, or if it is finished.
+  /// The digest of the bytes written so far; nil if no digest is expected, or if it is finished.
   private var running: SHA256?
-  /// The digest of all that was written; nil before its end, or if none is expected.
+  /// The digest of all written bytes; nil before it is finished, or if no digest is expected.
   private(set) var digest: SHA256Digest?
   /// How many bytes were written.
   private var written: Int64 = 0
@@ -94,7 +93,7 @@ final class ExpectedResponse: @unchecked Sendable {
         "The server at \(response.url) sent other bytes than it was asked for (\(header)).",
         code: .malformedResponse)
     }
-    // Without a length, the end of the connection is the end of the response, wherever it is.
+    // A response without a length ends with the connection, which may be too early.
     guard count == bytes.upperBound - bytes.lowerBound else {
       throw Failure(
         .failed,

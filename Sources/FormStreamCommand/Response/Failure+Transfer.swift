@@ -67,7 +67,7 @@ extension ExitCode {
 extension TransferError {
   /// The error as a sentence. If our own output failed, this is the sentence of that failure.
   ///
-  /// - Parameter socket: the socket of `--unix-socket`, which a failed connection was made to.
+  /// - Parameter socket: the socket of `--unix-socket`; nil without this flag.
   func sentence(socket: LocalPath?) -> String {
     if let socket, code == .connectFailed {
       return "Nothing is listening at the socket \"\(socket)\" of --unix-socket"

@@ -34,7 +34,7 @@ struct HeadFile {
 
   func discard() { file.discard() }
 
-  /// After a failure, some heads are missing: the file then gets no name.
+  /// Gives the file its name. After a failure, the file gets no name, because some heads are missing.
   func commit() throws(Failure) {
     if hasFailed.withLock(\.self) {
       file.discard()

@@ -8,7 +8,7 @@ struct PlannedPrinting {
   let hidesBodies: Bool
   /// Whether a file gets the time of the server's `Last-Modified`.
   let setsTime: Bool
-  /// Where heads are written in addition; nil if nowhere.
+  /// Where `-D` writes heads; nil without `-D`.
   let headTarget: OutputTarget?
   /// The directory that is made for the file of the heads, if it does not exist.
   let madeHeadDirectory: LocalPath?
@@ -18,13 +18,13 @@ struct PlannedPrinting {
   /// Whether the reason why a request failed is not printed.
   let hidesFailures: Bool
   let printsRecord: Bool
-  /// How many bytes of the response's body the record holds.
+  /// The most bytes of the response's body that the record contains.
   let responseLimit: Int
   /// Whether a file gets the response of a refused request, too.
   let outputsAnyStatus: Bool
   let isQuiet: Bool
 
-  /// Whether heads go to standard output in addition.
+  /// Whether `-D` writes heads to standard output.
   var isOnStandardOutput: Bool {
     if case .standardOutput? = headTarget { true } else { false }
   }
@@ -34,7 +34,7 @@ struct PlannedPrinting {
     includesHeads || joinsHeads(on: target)
   }
 
-  /// Whether the heads that `-D -` prints come before the body there, as with `-i`, and not at the end.
+  /// Whether `-D -` prints the heads before the body that is written to this target, as `-i` does, and not at the end.
   func joinsHeads(on target: OutputTarget?) -> Bool {
     if case .standardOutput? = target { isOnStandardOutput } else { false }
   }

@@ -2,7 +2,7 @@ import FormStreamPlatform
 
 /// The heads of the responses to one request, and their trailers, as they arrived.
 final class ReceivedHeads: Sendable {
-  /// The limit for the heads of all attempts: each may have 256 KiB.
+  /// The limit for the heads of all attempts: each head may have 256 KiB.
   fileprivate static let maximumSize = 4 * 1024 * 1024
 
   private struct State {

@@ -9,7 +9,7 @@ struct RequestSeries {
   private var worst: ExitCode?
   private var ended = 0
   /// The paths of the files that have got a response, by the identity of the file on the disk. Before the first
-  /// request, it may not be known that two names will be the names of one file.
+  /// request, nothing may show that two names will belong to one file.
   private var stored: [FileAtPath: LocalPath] = [:]
 
   init(count: Int, _ printing: PlannedPrinting) {
@@ -17,15 +17,17 @@ struct RequestSeries {
     self.printing = printing
   }
 
-  /// Carries out one request, and prints the note on its end. If there are several requests, a failure is printed at
+  /// Carries out one request, and prints the note about its end. If there are several requests, a failure is printed at
   /// once, and the other requests are carried out anyway.
   ///
-  /// - Parameter file: the file that gets the response; nil if there is none, or if its name is not known before.
+  /// - Parameter file: the file that gets the response; nil if there is none, or if its name is not known before the
+  ///   request.
   mutating func add(
     storedIn file: LocalPath?, _ request: () throws(Failure) -> ResultReport.Ending
   ) {
     do throws(Failure) {
-      // If another program has replaced the earlier file, its inode may be used again.
+      // The earlier path is checked again: if another program has replaced the earlier file, a different file may have
+      // its inode.
       if let file, let named = FileAtPath(at: file), let earlier = stored[named],
         FileAtPath(at: earlier) == named
       {
@@ -50,8 +52,8 @@ struct RequestSeries {
     worst = ExitCode.worst(of: [worst, last.failure?.exit].compactMap(\.self))
   }
 
-  /// Fails if a file that is written at the end has got a response. The plan could not notice this: only the server, or
-  /// links on the disk, made the two one file.
+  /// Fails if a file that is written at the end has got a response. The plan could not detect this, because the server
+  /// chose the name, or links on the disk lead to one file.
   func check(_ file: LocalPath?, of flag: String) throws(Failure) {
     guard let file, let named = FileAtPath(at: file), stored[named] != nil else { return }
     throw Failure(
@@ -60,7 +62,7 @@ struct RequestSeries {
     )
   }
 
-  /// How all requests ended: the exit code is the worst of all, and the verdict is for the case that none has failed.
+  /// How all requests ended: the exit code is the worst of all, and the verdict is used if none has failed.
   var ending: ResultReport.Ending {
     guard count > 1 else { return last }
     return ResultReport.Ending(

@@ -17,7 +17,7 @@ final class ResponseOutput: Sendable {
 
   private let target: OutputTarget
   private let file: OutputFile
-  /// The request's options, which say what is a success.
+  /// The request's options, which say which statuses are a success.
   private let options: TransferOptions
   /// Whether the output receives the response of a refused request, too.
   let includesRefused: Bool
@@ -31,13 +31,13 @@ final class ResponseOutput: Sendable {
   let isTerminal: Bool
 
   /// - Parameters:
-  ///   - outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and devices
-  ///     always do, unless there is a range.
-  ///   - replacesFile: whether a file that has the name may be replaced.
+  ///   - outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and devices always get
+  ///     it, unless a range was asked for.
+  ///   - replacesFile: whether an existing file may be replaced.
   ///   - hidesRefused: whether the response of a refused request goes nowhere.
   ///   - hidesBody: whether only heads are written.
   ///   - heads: the heads that come before the body; nil if no heads come before it.
-  ///   - check: what the response must fulfil in addition to its status.
+  ///   - check: the requirements for the response besides its status.
   init(
     _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool,
     replacesFile: Bool = true, hidesRefused: Bool = false, hidesBody: Bool = false,
@@ -46,7 +46,8 @@ final class ResponseOutput: Sendable {
     self.options = options
     (self.target, self.heads, self.check, self.hidesBody) = (target, heads, check, hidesBody)
     file = try OutputFile(target, replacesFile: replacesFile)
-    // A server may answer a request for a range with the complete resource, and with another success status, such as 200.
+    // If a range was asked for, refused responses are not included: the server may send the complete resource, with another
+    // success status such as 200.
     includesRefused =
       outputsAnyStatus || !hidesRefused && !file.isNamedAtEnd && check?.hasRange != true
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
@@ -85,10 +86,10 @@ final class ResponseOutput: Sendable {
     if let failure { throw failure }
   }
 
-  /// Gives a file its name if it holds the complete final response. Otherwise an existing file stays unchanged.
+  /// Gives a file its name if it contains the complete final response. Otherwise an existing file stays unchanged.
   ///
   /// - Returns: a message if the response is missing and no error says so.
-  /// - Throws: the failure of this output, also if it came earlier.
+  /// - Throws: the failure of this output, even if the output failed earlier.
   private func finish(_ result: TransferResult) throws(Failure) -> String? {
     if let failure = state.withLock(\.failure) {
       file.discard()
@@ -96,7 +97,7 @@ final class ResponseOutput: Sendable {
     }
     // If the response has no body, its heads are written here.
     if result.outcome != .cancelled { try writeHeads() }
-    // After Ctrl-S, a terminal shows nothing any more, and would hold up the end of a cancelled request.
+    // After Ctrl-S, a terminal accepts no output, and would block the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
     // The server has nothing new for the user, so an existing file stays.
     if result.outcome == .ok, let response = result.response, isNothingNew(response) {
@@ -123,7 +124,7 @@ final class ResponseOutput: Sendable {
       + "\(file.name) is not written."
   }
 
-  /// Whether an accepted response says that the user has everything, or has something that the user doesn't want.
+  /// Whether an accepted response says that the user has everything already, or has a body that the user doesn't want.
   private func isNothingNew(_ response: TransferResponse) -> Bool {
     response.status == 304 || options.leavesOutBody?(response) == true
       || check?.isEmptyRest(response) == true
@@ -148,7 +149,7 @@ final class ResponseOutput: Sendable {
     if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
   }
 
-  /// The file that the response became; nil if it became none.
+  /// The stored file of the response; nil if the response was not stored.
   var stored: TransferResult.StoredResponse? {
     guard case .path(let path) = target, file.isNamedAtEnd, state.withLock(\.isCommitted) else {
       return nil
@@ -156,8 +157,9 @@ final class ResponseOutput: Sendable {
     return TransferResult.StoredResponse(path: path, sha256: check?.digest)
   }
 
-  /// Whether a response that is held explains its refusal, and is printed. The complete resource in place of a range
-  /// explains nothing. With `-C N`, the output is added to something, so nothing but the rest may be printed.
+  /// Whether a response that was kept in memory explains its refusal, and is printed. If the server sent the complete resource
+  /// in place of a range, the response explains nothing. With `-C N`, the output is appended to a partial file, so only the
+  /// rest may be printed.
   func explains(_ held: TransferResponse) -> Bool {
     if check?.isRest == true { return false }
     return check?.hasRange != true || !(200...299).contains(held.status)
@@ -170,7 +172,7 @@ final class ResponseOutput: Sendable {
 
   private func isComplete(_ response: TransferResponse) -> Bool {
     if response.isTruncated || holds(response) { return false }
-    // A 303 without a body only names the page that holds the response, and that page could not be fetched.
+    // A 303 without a body only names the page with the response, and that page could not be fetched.
     let isEmptySeeOther =
       response.status == 303 && !options.accepts(303) && response.headers.contains("Location")
       && !state.withLock(\.hasReceivedBytes)

@@ -16,7 +16,7 @@ struct ResultReport {
     var refusedStatus: Int?
     /// A note about a success; nil if there is none.
     var note: String?
-    /// The file that has got the response, if its name was not known before.
+    /// The file that has got the response, if its name was not known before the request.
     var file: LocalPath?
 
     /// Adds that an output failed. If the request has failed, too, the exit code stays the request's.
@@ -28,7 +28,7 @@ struct ResultReport {
     /// Ends the command.
     func finish(_ interruption: Interruption) throws(Failure) {
       var failure = failure
-      // This does not depend on the requests: a shell ends its loop only if the signal ends this process.
+      // This is done even if all requests succeeded: a shell ends its loop only if the signal ends this process.
       if let signal = interruption.end() {
         let exit = ExitCode(signal: signal)
         failure = Failure(exit, failure?.message ?? "\(exit.meaning). \(verdict)")
@@ -48,7 +48,7 @@ struct ResultReport {
   private let number: Int
   /// The Referer header of the request; nil if it has none.
   private let referer: String?
-  /// The condition of `-z`; nil if everything is wanted.
+  /// The condition of `-z`; nil without `-z`.
   private let condition: ModificationCondition?
 
   init(
@@ -66,7 +66,7 @@ struct ResultReport {
   ///   - received: how many bytes of the response's body arrived.
   ///   - output: where the body went; nil if it is in the result.
   ///   - heads: the heads of all responses.
-  ///   - check: what the response must fulfil in addition to its status.
+  ///   - check: the requirements for the response besides its status.
   func end(
     _ result: TransferResult, received: Int64, output: ResponseOutput?, heads: ReceivedHeads,
     check: ExpectedResponse?, _ interruption: Interruption
@@ -109,9 +109,9 @@ struct ResultReport {
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
-  ///   - stored: the file that the response became.
+  ///   - stored: the stored file of the response; nil if the response was not stored.
   ///   - heads: the heads of all responses.
-  ///   - includesBody: whether the result holds the response's body.
+  ///   - includesBody: whether the result contains the response's body.
   ///   - delivered: how many bytes of the body were passed on; nil if as many as arrived.
   ///   - outputFailure: why the response is not where it should be.
   func end(
@@ -174,14 +174,14 @@ struct ResultReport {
       } else {
         .null
       }
-    // A request that only reads has no success without its response.
+    // A GET whose response is lost is not a success.
     let isLost = result.outcome == .ok && outputFailure != nil && result.method == .get
     return result.record(
       outcome: isLost ? .failed : result.outcome, received: received, stored: stored,
       includesBody: includesBody, showsSetCookie: showsSetCookie, error: error)
   }
 
-  /// Gives a file the time at which the server changed it last.
+  /// Gives a file the time of the server's `Last-Modified`.
   private func setTime(of path: LocalPath, _ result: TransferResult) {
     guard let text = result.response?.headers["Last-Modified"],
       let seconds = HTTPDate.seconds(text)
@@ -210,13 +210,13 @@ struct ResultReport {
     return Failure(failure.exit, naming(failure.message), code: failure.code)
   }
 
-  /// A message that names the file, for those who read it in a log.
+  /// The message with the file's name before it, for readers of a log.
   func naming(_ message: String) -> String {
     guard let subject, !message.contains("\"\(subject)\"") else { return message }
     return "\(subject): \(message)"
   }
 
-  /// Makes a request report what is printed about it while it runs.
+  /// Makes a request report its heads and its retries while it runs.
   func follow(_ request: inout TransferRequest, _ heads: ReceivedHeads) {
     if printing.needsHeads {
       request.options.receiveHead = heads.add

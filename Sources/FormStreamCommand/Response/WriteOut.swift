@@ -8,9 +8,9 @@ struct WriteOut {
     case value(WriteOutValue)
     /// `%header{NAME}`
     case header(String)
-    /// `%{onerror}`: nothing follows if the request succeeded.
+    /// `%{onerror}`: the pieces after it are not printed if the request succeeded.
     case onError
-    /// `%{stdout}` and `%{stderr}`: where the following goes.
+    /// `%{stdout}` and `%{stderr}`: the output of the pieces after them.
     case standardOutput, standardError
   }
 
@@ -30,7 +30,7 @@ struct WriteOut {
     let file = DataOrFile(argument, of: "-w").file
     var format = argument
     if let file {
-      // curl leaves line breaks out of a file, too: \n is one.
+      // As in curl, line breaks in a file are left out: only \n makes one.
       let contents = try DataArgument.contents(of: file, for: "-w", limit: Self.maximumSize)
       format = Argument(
         bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, from: argument)

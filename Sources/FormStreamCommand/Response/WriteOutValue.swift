@@ -7,11 +7,11 @@ struct EndedRequest {
   let result: TransferResult
   /// How many bytes of the response's body arrived.
   let received: Int64
-  /// How many bytes of the body were passed on. If the body was compressed, they are more than arrived.
+  /// How many bytes of the body were passed on. If the body was compressed, this is more than arrived.
   let delivered: Int64
-  /// The file that the response became; nil if it became none.
+  /// The stored file of the response; nil if the response was not stored.
   let file: LocalPath?
-  /// How the command ends because of the request.
+  /// The exit code of the command because of the request.
   let exit: ExitCode
   let message: String?
   /// The heads of all responses.
@@ -20,10 +20,10 @@ struct EndedRequest {
   let number: Int
   /// The Referer header that the request sent.
   let referer: String?
-  /// Whether the server sent a file that `-z` does not want.
+  /// Whether the server sent a file that `-z` excludes.
   var isUnmodified = false
 
-  /// The status; 0 if there is none. As in curl, it is 304 for a file that `-z` does not want.
+  /// The status; 0 if there is none. As in curl, it is 304 for a file that `-z` excludes.
   fileprivate var status: Int { isUnmodified ? 304 : result.status ?? 0 }
 }
 
@@ -146,7 +146,7 @@ enum WriteOutValue: String, CaseIterable {
     }
   }
 
-  /// Each name in small letters, and a list of its values.
+  /// An object with each name in lowercase and a list of its values.
   private static func object(of headers: HTTPHeaders) -> JSONValue {
     var members: [JSONValue.Member] = []
     var places: [String: Int] = [:]

@@ -15,7 +15,7 @@ extension BatchSettings {
         "Part \"\(part.name)\" is standard input, which can be read once, and send makes many forms: name a file."
       )
     }
-    // The file is a part too, so there is a form in any case.
+    // The file is a part too, so there is always a form.
     let body = sending.puts ? PlannedBody.none : .form(form)
     if !sending.puts { notes += body.notes(arguments.form, typed, for: .send) }
     let urls =
@@ -86,7 +86,8 @@ extension BatchSettings {
 }
 
 extension SendingArguments {
-  /// The templates of parts, by the indices of the parts: values of the file may stand in the values of these parts.
+  /// The templates of text fields, by the indices of their parts. A template may contain values of the file, such as
+  /// `{stem}`.
   fileprivate func fieldTemplates(
     of parts: [PartArguments], _ packing: Packing
   ) throws(Failure) -> [Int: FileTemplate] {

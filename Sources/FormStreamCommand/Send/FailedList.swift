@@ -2,13 +2,13 @@ import FormStreamBatch
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The manifest of the files that were not accepted, written while files end. The first such file begins the manifest:
-/// if all files are accepted, there is none.
+/// The manifest of the files that were not accepted, written during the run. The first such file begins the manifest:
+/// if all files are accepted, there is no manifest.
 final class FailedList: Sendable {
   private struct State {
     let output: ManifestOutput
     var count = 0
-    /// After a failure, the list would have a gap.
+    /// The first failure. Nothing more is written after it, because the list would have a gap.
     var failure: Failure?
 
     mutating func perform(_ body: (inout State) throws(Failure) -> Void) throws(Failure) {
@@ -36,11 +36,11 @@ final class FailedList: Sendable {
   /// How many files the list has.
   var count: Int { state.withLock(\.count) }
 
-  /// Adds a file. Any thread may call it.
+  /// Adds a file. Any thread may call this method.
   ///
   /// - Parameters:
-  ///   - root: what the paths of all files in manifests are relative to.
-  ///   - hasOneRoot: whether the files are different ones below the root.
+  ///   - root: the directory that paths in the manifest are relative to; nil for the current directory.
+  ///   - hasOneRoot: whether all files are different files below the root.
   func add(_ file: BatchFile, below root: LocalPath?, hasOneRoot: Bool) throws(Failure) {
     try state.withLock { state throws(Failure) in
       try state.perform { state throws(Failure) in
@@ -51,7 +51,7 @@ final class FailedList: Sendable {
     }
   }
 
-  /// Gives the file its name, if there are files in it.
+  /// Gives the manifest its name, if it lists any files.
   func finish() throws(Failure) {
     try state.withLock { state throws(Failure) in
       try state.perform { state throws(Failure) in

@@ -104,7 +104,7 @@ func send(_ plan: SendPlan) throws(Failure) {
 }
 
 extension SendPlan {
-  /// - Parameter sharesTerminal: whether records go to a terminal. They would garble a status.
+  /// - Parameter sharesTerminal: whether records go to a terminal, where they would garble a status.
   fileprivate func progressOutput(sharesTerminal: Bool) -> ProgressOutput {
     let output = ProgressOutput(progress, isQuiet: isQuiet)
     return if case .bar = output, sharesTerminal { .heartbeat } else { output }

@@ -5,8 +5,8 @@ extension SendInput {
   private static let notPrepared =
     "Nothing was sent: the signal came while the files were listed, or their URLs compared."
 
-  /// Prepares the files on another thread: a list may have no other end, and many URLs may be compared. After a signal,
-  /// this does not wait for the thread, because nothing was sent.
+  /// Prepares the files on another thread, because this may take long: a list may be a FIFO without a writer, and many
+  /// URLs may be compared. After a signal, this does not wait for the thread, because nothing was sent.
   ///
   /// - Parameter display: shows how many URLs were compared.
   static func prepare(
@@ -50,8 +50,8 @@ extension SendInput {
 }
 
 extension SendPlan {
-  /// The exit code after a signal. With a journal, a service manager or scheduler starts the run again after SIGTERM,
-  /// and the run goes on where it ended.
+  /// The exit code after a signal. With a journal, SIGTERM counts as retryable: a service manager or scheduler then
+  /// starts the run again, and the run goes on where it ended.
   func exit(after signal: Int32) -> ExitCode {
     let code = ExitCode(signal: signal)
     return journal != nil && code == .terminated ? .retryable : code

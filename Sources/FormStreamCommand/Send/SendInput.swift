@@ -11,7 +11,7 @@ struct SendInput {
   /// The journal that is to be begun; nil without `--journal`.
   private let journal: PlannedJournal?
 
-  /// What was found and not listed.
+  /// The entries that were found and not listed.
   var leftOut: LeftOutEntries { files.leftOut }
 
   private struct PlannedJournal {

@@ -58,7 +58,7 @@ extension SendingArguments {
     sliceSize == nil ? [] : FileTemplate.Value.ofSlice
   }
 
-  /// The value of the response that is compared with each file; nil if none is.
+  /// The value of the response that is compared with each file; nil if no value is compared.
   func responseCheck(_ packing: Packing) throws(Failure) -> ResponseCheck? {
     guard let path = self.check else { return nil }
     guard let check = path.text.flatMap(ResponseCheck.init) else {

@@ -14,7 +14,7 @@ struct SendPlan {
   let journal: LocalPath?
   /// Whether files that an earlier run may have sent are left out.
   let skipsDoubtful: Bool
-  /// Where the manifest of the files that were not accepted goes.
+  /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
   /// Where the cookies go at the end; nil if they are not written.
   let cookieJar: LocalPath?

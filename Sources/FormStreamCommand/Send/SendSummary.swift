@@ -3,7 +3,7 @@ import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The end of `send`: how many files ended how, and the exit code.
+/// The summary of `send`: how many files ended in each state, and the exit code.
 struct SendSummary {
   private let totals: BatchTotals
   private let duration: Duration
@@ -96,7 +96,7 @@ struct SendSummary {
     return lines + (lineAboutRest.map { [$0] } ?? [])
   }
 
-  /// How much was accepted, in which time.
+  /// How many bytes were accepted, and in what time.
   private var amount: String {
     let seconds = duration / .seconds(1)
     let bytes = totals.acceptedBytes
@@ -105,7 +105,8 @@ struct SendSummary {
     return "\(HumanReadable.size(bytes)) in \(HumanReadable.elapsed(duration))\(rate)."
   }
 
-  /// What the same command would do. It does not send files that have changed since they were listed.
+  /// What the same command would do if it ran again. The command does not send files that have changed since they were
+  /// listed.
   private func line(about journal: LocalPath) -> String {
     let changed = totals[.sourceChanged]
     let place = "The journal is in \"\(journal)\""

@@ -15,13 +15,13 @@ final class SentCookieFile: Sendable {
     file = path.flatMap { exists($0) ? FileAtPath(at: $0) : nil }
   }
 
-  /// Looks at a file that is to be sent, and returns it.
+  /// Checks a file that is to be sent, and returns it.
   func note(_ sent: BatchFile?) -> BatchFile? {
     if let file, let sent, FileAtPath(at: sent.path) == file { isSent.withLock { $0 = true } }
     return sent
   }
 
-  /// Fails if the file is one of those that were sent.
+  /// Fails if the file of `-c` was sent.
   func check() throws(Failure) {
     guard let path, isSent.withLock(\.self) else { return }
     throw Failure(

@@ -17,7 +17,7 @@ func sniff(_ plan: SniffPlan) throws(Failure) {
 private func sniffAll(_ plan: SniffPlan) async throws(Failure) {
   warn(of: plan.sniffer)
   let file = try OutputFile(.standardOutput)
-  // The answer is stored, because asking costs a system call.
+  // The value is stored, because `file.isTerminal` makes a system call.
   let isTerminal = file.isTerminal
   let output = LineBuffer(file, isByLine: isTerminal)
   var isComplete = true
@@ -34,7 +34,7 @@ private func sniffAll(_ plan: SniffPlan) async throws(Failure) {
     }
     try output.flush()
   } catch let failure as Failure {
-    // If a list fails, the results before that are still printed.
+    // If a list fails, the results before the failure are still printed.
     try? output.flush()
     throw failure
   } catch {

@@ -1,6 +1,7 @@
 import CFormStreamCrypto
 
-/// The digests that a server may demand for Digest authentication (RFC 7616) beside SHA-256. They protect nothing else here.
+/// The digests other than SHA-256 that a server may demand for Digest authentication (RFC 7616). They protect nothing
+/// else here.
 package enum AuthenticationDigest: String {
   /// RFC 1321.
   case md5 = "MD5"

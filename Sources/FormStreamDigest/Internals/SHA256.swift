@@ -1,12 +1,11 @@
-// The files of this folder are the only ones of this module that call libcrypto. The other files never see `EVP` or a
-// status code.
+// In this module, only the files in this folder call libcrypto. The other files never see `EVP` or a status code.
 
 package import FormStreamPlatform
 import CFormStreamCrypto
 
 /// Computes the SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
 ///
-/// The state belongs to libcrypto and has one owner. It is freed when that owner is released.
+/// The state is allocated by libcrypto. This value is its only owner, and frees it.
 package struct SHA256: ~Copyable {
   private let context: OpaquePointer
 
@@ -70,8 +69,8 @@ package struct SHA256: ~Copyable {
     return try state.finalize()
   }
 
-  /// The reason stays in libcrypto's error queue, whose header is not imported. The entries do no
-  /// harm: libcurl clears the queue before its TLS calls.
+  /// The failure of a step. Its reason is not included: it stays in libcrypto's error queue, whose header is not
+  /// imported. The entries of the queue do no harm: libcurl clears the queue before its TLS calls.
   private static func failure(to act: String) -> DigestError {
     DigestError(
       .digestFailed, on: "SHA-256",

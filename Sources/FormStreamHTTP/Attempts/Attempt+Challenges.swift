@@ -1,6 +1,6 @@
 /// Decides what follows a 401.
 extension Attempt {
-  /// - Parameter refused: the error that names the response.
+  /// - Parameter refused: the error that reports the 401.
   func decisionOnChallenge(
     _ response: AttemptFacts.Response, _ refused: TransferError
   ) -> AttemptDecision {

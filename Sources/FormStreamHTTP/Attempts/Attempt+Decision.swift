@@ -11,7 +11,7 @@ extension Attempt {
     return options.retry.retriesAllFailures ? repeatingFailure(decision, facts) : decision
   }
 
-  /// Repeats a request that only reads, whatever the server did wrong.
+  /// Retries a failed request that only reads, even after failures that are not transient.
   private func repeatingFailure(
     _ decision: AttemptDecision, _ facts: AttemptFacts
   ) -> AttemptDecision {
@@ -43,7 +43,7 @@ extension Attempt {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
     if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
-    // Browsers and curl treat an empty Location as a missing one. A 303 says in any case that the request was carried out.
+    // Browsers and curl ignore an empty Location. A 303 says that the request was carried out, even if its Location is empty.
     if (300...399).contains(response.status), let location = response.location,
       !location.isEmpty || response.status == 303 && changesSomething
     {
@@ -68,7 +68,7 @@ extension Attempt {
     // A request that only reads has failed if the response is incomplete.
     if response.isTruncated, let failure = facts.failure, !changesSomething {
       let verdict = AttemptDecision.Verdict(facts.isTransient ? .retryable : .failed, failure)
-      // Bytes can't be taken back from a stream, and asking again doesn't help if the response can't be stored.
+      // Bytes can't be taken back from a stream. If the response can't be stored, another attempt doesn't help.
       guard facts.isTransient, !options.responseTarget.isStream else { return .conclude(verdict) }
       return retry(verdict)
     }
@@ -80,7 +80,7 @@ extension Attempt {
   ) -> AttemptDecision {
     let refused = TransferError.statusRefused(url, response.status, to: method)
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {
-      // A request that may be sent twice ends as `retryable`: whether a gateway loses its server again is not known.
+      // If sending the request twice is harmless, the outcome is `retryable`: the gateway may reach its server the next time.
       if isHarmlessTwice { return retry(.init(.retryable, refused)) }
       guard facts.isResponseToCompleteRequest else { return .conclude(.retryable, refused) }
       let unknown = AttemptDecision.Verdict(.unknown, refused.perhapsPassedOn)
@@ -119,7 +119,7 @@ extension Attempt {
       guard facts.isTransient else { return .conclude(.failed, facts.failure) }
       return retry(.init(.retryable, facts.failure))
     case .partlySent:
-      // A server that closes early has usually responded before; under TLS, that response can be lost.
+      // A server that closes the connection early has usually sent a response before. With TLS, this response can be lost.
       return retry(.init(facts.isEncrypted ? .unknown : .retryable, facts.failure))
     case .sent:
       // If the response can't be read, another attempt gets the same response.
@@ -132,8 +132,8 @@ extension Attempt {
     }
   }
 
-  /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed. HTTP_1_1_REQUIRED proves that only
-  /// if a part of the request is missing, because a server can't carry out a part.
+  /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed. HTTP_1_1_REQUIRED is such a proof
+  /// only if a part of the request was not sent: a server can't carry out a part of a request.
   private func decisionOnDemand(_ demand: HTTP11Demand, _ facts: AttemptFacts) -> AttemptDecision {
     let isInDoubt = facts.stage == .sent && changesSomething
     if demand == .allowed, !hasUsedOneShot, !isInDoubt || isSafeToRepeat {
@@ -144,7 +144,7 @@ extension Attempt {
       AttemptDecision.Verdict(isInDoubt ? .unknown : .failed, facts.failure).after(earlierDoubt))
   }
 
-  /// Cancelling ends the attempt, but not what the server does with the request.
+  /// Cancelling ends the attempt, but the server may still carry out the request.
   private func decisionOnCancelling(_ facts: AttemptFacts) -> AttemptDecision {
     if changesSomething, let response = facts.response {
       switch decisionWithResponse(response, facts) {
@@ -158,8 +158,8 @@ extension Attempt {
     return .conclude(.unknown, facts.failure?.afterCompleteRequest)
   }
 
-  /// RFC 9110 §15.4.4: a 303 says that the request was carried out, and which page describes the result. Whatever
-  /// happens to that page, the request was carried out.
+  /// RFC 9110 §15.4.4: a 303 says that the request was carried out, and names a page that describes the result. If the page
+  /// can't be fetched, the request was carried out nevertheless.
   private func decisionOnPage(_ facts: AttemptFacts) -> AttemptDecision {
     guard let response = facts.response else { return .keepEarlierResponse }
     if (300...399).contains(response.status), let location = response.location,
@@ -184,7 +184,7 @@ extension Attempt {
     return .conclude(verdict.outcome, error.notRetried(length: bodyLength))
   }
 
-  /// Whether the server may carry out the request twice.
+  /// Whether the server is allowed to carry out the request twice.
   private var isSafeToRepeat: Bool { options.permitTwice(method) }
 
   /// Whether a server that doesn't get the idempotency key is allowed to carry out the request twice.
@@ -192,14 +192,14 @@ extension Attempt {
 }
 
 extension Attempt {
-  /// Whether carrying out the request twice has the effect of carrying it out once.
+  /// Whether carrying out the request twice has the same effect as carrying it out once.
   var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil }
 }
 
-// The rule of safety: which requests may be sent again. Batches use it, too: they count the attempts themselves, because the
-// files of a request can change.
+// The rule of safety: which requests may be sent again. Batches also use this rule. They count their attempts themselves,
+// because the files of a request can change.
 extension TransferOptions {
-  /// Whether a server may carry out a request twice.
+  /// Whether a server is allowed to carry out a request twice.
   ///
   /// - Parameter getsKey: whether the server gets the idempotency key, if there is one.
   package func permitTwice(_ method: HTTPMethod, getsKey: Bool = true) -> Bool {

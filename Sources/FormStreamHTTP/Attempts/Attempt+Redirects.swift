@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 /// Decides whether a redirect is followed. The response to a different request must never count as the response to this
-/// one.
+/// request.
 extension Attempt {
   /// Decides what follows a response with a status from 300 to 399 and a `Location`.
   func redirection(
@@ -67,7 +67,7 @@ extension Attempt {
       .redirectRefused(url, status, of: method, to: masked(location), because: obstacle))
   }
 
-  /// The location for people, with secrets masked.
+  /// The location as messages show it, with secrets masked.
   private func masked(_ location: String) -> String {
     if url.isSecret { return "***" }
     let isURL = (try? url.resolving(location)) != nil

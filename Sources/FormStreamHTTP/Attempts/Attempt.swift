@@ -6,14 +6,14 @@
 package struct Attempt: Sendable {
   package var method: HTTPMethod
   package var url: HTTPURL
-  /// Whether the request has a body or a method that isn't safe. If it is redirected and a GET is sent instead, the
-  /// response to that GET says nothing about the request.
+  /// Whether the request has a body or a method that isn't safe. If such a request is redirected and a GET is sent
+  /// instead, the response to the GET says nothing about the request.
   package var changesSomething: Bool
   /// Whether this attempt gets the page that a 303 named.
   package var isPage: Bool
   /// The length of the body; nil if it can't be known.
   package var bodyLength: Int64?
-  /// Whether the body's length could be found out; nil if it is known, or if there is no body.
+  /// Whether the body's length could be found out; nil if the length is known, or if there is no body.
   package var missingLength: MissingLength?
   /// Whether the body can be read only once, and reading may have begun.
   package var hasUsedOneShot: Bool
@@ -23,9 +23,10 @@ package struct Attempt: Sendable {
   package var redirects: Int
   /// Whether earlier attempts may have been carried out.
   package var earlierDoubt: Doubt
-  /// Whether a 401 may be answered: credentials wait for one, or the program is asked for credentials.
+  /// Whether a 401 can be answered: with credentials that are sent only after a challenge, or by asking the program for
+  /// credentials.
   package var mayAuthenticate: Bool
-  /// The scheme of the credentials that were sent; nil if there were none, or the caller wrote the header.
+  /// The scheme of the credentials that were sent; nil if none were sent, or if the caller wrote the header.
   package var sentScheme: String?
   /// Whether a proxy receives the request and passes it on. The proxy may also respond itself.
   package var isPassedOn: Bool

@@ -2,25 +2,25 @@
 package enum AttemptDecision: Sendable {
   /// The transfer ends, with this outcome.
   case conclude(Verdict)
-  /// The same request is sent again after a wait. If that isn't possible any more, the transfer ends with the verdict.
+  /// The same request is sent again after a wait. If no other attempt is allowed, the transfer ends with the verdict.
   case retry(Verdict, retryAfter: Duration?)
   /// The same request is sent again at once, without `Expect: 100-continue`.
   case repeatWithoutExpect
   /// The same request is sent again at once, with a `Content-Length`.
   case repeatWithLength
-  /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
+  /// The same request is sent again at once, because the server has not processed it. The attempt is not counted.
   case repeatAtOnce(ImmediateRepeat)
-  /// The same request is sent again at once, with HTTP/1.1, which the server demands. It counts as another attempt, because
-  /// the server may have processed this one.
+  /// The same request is sent again at once with HTTP/1.1, because the server demands it. This counts as another attempt,
+  /// because the server may have processed the request.
   case repeatOverHTTP11
-  /// The same request is sent again at once, with credentials that the server asks for. If there are none, the transfer ends
-  /// with the verdict.
+  /// The same request is sent again at once, with credentials that the server asks for. If there are no such credentials, the
+  /// transfer ends with the verdict.
   case authenticate(Verdict)
   /// The request is sent to another URL.
   case follow(HTTPURL)
   /// The request succeeded, and its response names a page to get.
   case fetchPage(HTTPURL)
-  /// The page can't be used: the transfer ends with the response that named it.
+  /// The page can't be used: the transfer ends with the response that named the page.
   case keepEarlierResponse
 
   /// The outcome and the error that the transfer reports.
@@ -34,7 +34,7 @@ package enum AttemptDecision: Sendable {
     }
   }
 
-  /// Whether the attempt's response is the one that the caller gets.
+  /// Whether the caller gets the attempt's response.
   package var isFinal: Bool { if case .conclude = self { true } else { false } }
 
   static func conclude(

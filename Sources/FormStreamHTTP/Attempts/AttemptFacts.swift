@@ -14,13 +14,13 @@ package struct AttemptFacts: Sendable {
     /// Whether a part of the body is missing.
     package var isTruncated: Bool
 
-    /// Whether a gateway sent the response because it lost its connection to the server that it had passed the request on to,
-    /// or because that server took too long. The request may have been carried out.
+    /// Whether a gateway sent the response because it lost its connection to the next server, or because the next server took
+    /// too long. The request may have been carried out.
     ///
     /// RFC 9110 §15.6.3 and §15.6.5 define 502 and 504 for this. Cloudflare's 522 and 524 mean the same. Proxies such as Envoy
     /// also respond 503 after such a loss, with `Via` (RFC 9110 §7.6.3) or `Proxy-Status` (RFC 9209) in the response. A 503
-    /// with `Retry-After` is the gateway's own refusal: the gateway knows when to come again, so the gateway itself has too
-    /// much to do.
+    /// with `Retry-After` is the gateway's own refusal: the gateway knows when the client should try again, so the gateway
+    /// itself is overloaded.
     ///
     /// - Parameter isPassedOn: whether a proxy received the request and passed it on. The proxy is then a gateway, whatever
     ///   headers its response has.
@@ -51,15 +51,15 @@ package struct AttemptFacts: Sendable {
   package var stage: AttemptStage
   /// The number of body bytes that were handed over before the response began.
   package var handedOverAtResponse: Int64
-  /// Whether the complete request was handed over before the response began: only then can the response refer to
-  /// all of it.
+  /// Whether the complete request was handed over before the response began. If not, the response can't refer to all of the
+  /// request.
   package var isResponseToCompleteRequest: Bool
   package var isEncrypted: Bool
   /// Whether the response is in HTTP/1.0, which has no chunks.
   package var speaksHTTP10: Bool
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
-  /// How the request is sent again at once if the server has certainly not looked at it; nil otherwise.
+  /// How to send the request again at once, if the server has certainly not processed it; nil otherwise.
   package var repetition: ImmediateRepeat?
   /// The server's demand for HTTP/1.1; nil if it demands nothing.
   package var demandedHTTP11: HTTP11Demand?

@@ -3,12 +3,12 @@ import FormStreamDigest
 
 /// The totals of a request's attempts so far, and the last response.
 struct AttemptHistory: Sendable {
-  /// The attempts at the present URL, and when the request was started.
+  /// The number of attempts at the current URL, and when the request was started.
   private(set) var loop: RetryLoop
-  /// How often the request was sent, redirects that repeat it included.
+  /// How often the request was sent, including redirects that repeat it.
   private(set) var attempts = 0
   private(set) var redirects = 0
-  /// Whether all attempts sent the request's idempotency key, if it has one.
+  /// Whether all attempts sent the idempotency key, if the request has one.
   private(set) var sendsKey = true
   /// Whether an attempt may have been carried out.
   private(set) var doubt = Doubt.none
@@ -17,7 +17,7 @@ struct AttemptHistory: Sendable {
   var chosenTarget: ResponseTarget?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
-  /// Why a held response is incomplete; nil if the response is complete, or was only too long to be held.
+  /// Why a held response is incomplete; nil if the response is complete, or was only cut at the limit for held responses.
   private(set) var heldFailure: TransferError?
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
@@ -25,7 +25,7 @@ struct AttemptHistory: Sendable {
   private(set) var sha256: SHA256Digest?
   /// Whether the platform's check trusted the server's certificates in the last attempt; nil without encryption.
   private(set) var isServerVerified: Bool?
-  /// How the last attempt went on the network; nil if none was made.
+  /// The network metrics of the last attempt; nil if no attempt was made.
   private(set) var metrics: TransferMetrics?
   /// How many connections were made.
   private(set) var newConnections = 0
@@ -83,7 +83,7 @@ struct AttemptHistory: Sendable {
     loop.tries -= 1
   }
 
-  /// Notes that the last attempt doesn't count: the server has not looked at it.
+  /// Notes that the last attempt doesn't count: the server has not processed the request.
   mutating func noteNotLookedAt() {
     attempts -= 1
     loop.tries -= 1
@@ -96,14 +96,14 @@ struct AttemptHistory: Sendable {
     loop.tries = 0
   }
 
-  /// Replaces the response by the page that it named.
+  /// Replaces the response with the page that the response named.
   mutating func replaceResponse(with page: TransferResponse, redirects: Int) {
     response = page
     self.redirects = redirects
     (isResponseHeld, heldFailure) = (false, nil)
   }
 
-  /// The head of a held response; nil if none is held.
+  /// The head of a held response; nil if no response is held.
   var heldHead: TransferResponse? { isResponseHeld ? response?.withoutBody : nil }
 
   /// Shortens a held response to the limit of its target.
@@ -112,8 +112,8 @@ struct AttemptHistory: Sendable {
     response = held.keeping(limit)
   }
 
-  /// Takes the body out of a held response, which is now known to be the last response; nil if nothing has to be delivered to
-  /// the caller's target.
+  /// Returns a held response, which is now known to be the last response, and keeps only its head. Returns nil if nothing has
+  /// to be delivered to the caller's target.
   mutating func takeHeldResponse(following options: TransferOptions) -> TransferResponse? {
     guard isResponseHeld, let held = response, !options.keepsInMemory(held.status) else {
       return nil

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The time that an attempt takes before it is on the wire: it waits for a connection, and its body is measured and read
-/// ahead. All of that counts for the limit of the attempt.
+/// The time that an attempt takes before it is sent: to wait for a connection, and to measure the body and read it ahead. This
+/// time counts toward the attempt's limit.
 final class AttemptTime: Sendable {
   /// The limit of each attempt; nil if there is none.
   let limit: Duration?

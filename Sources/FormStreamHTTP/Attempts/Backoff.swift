@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// How long to wait before a request is sent again.
 package enum Backoff {
-  /// Returns a random duration from zero up to a bound that doubles with each attempt ("full jitter"), so that
-  /// clients that failed at the same time don't come back at the same time.
+  /// Returns a random duration from zero up to a bound that doubles with each attempt ("full jitter"), so that clients that
+  /// failed at the same time don't retry at the same time.
   ///
   /// - Parameter attempt: the number of the next attempt, from 2.
   package static func wait(
@@ -17,8 +17,8 @@ package enum Backoff {
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 
-  /// Returns the wait that the server asked for, or else the policy's fixed delay or a random one. A `Retry-After` of zero is
-  /// no reason to come back at once, again and again.
+  /// Returns the wait that the server asked for, or else the policy's fixed delay, or else a random delay. A `Retry-After` of
+  /// zero is ignored, so that the client doesn't retry at once again and again.
   package static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil
   ) -> Duration {

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// What is done to a body before an attempt sends it.
+/// A step that prepares a body before an attempt sends it.
 enum BodyPreparation: Sendable {
   /// The body's files are measured.
   case measuring
@@ -10,14 +10,15 @@ enum BodyPreparation: Sendable {
   case storing
   /// The body is read once for its `Content-Digest`.
   case hashing
-  /// The body is read once more for its length, which a server demands.
+  /// The body is read once more to find its length, because the server demands the length.
   case counting
 }
 
 extension TransferRun {
-  /// Runs a step of the preparation, which may block, on a thread of its own. The time counts for the attempt.
+  /// Runs a step of the preparation on a thread of its own, because the step may block. The time counts toward the
+  /// attempt's limit.
   ///
-  /// - Parameter interrupt: called if the time is over or the request is cancelled, so that the step returns soon.
+  /// - Parameter interrupt: called if the time runs out or the request is cancelled, so that the step returns soon.
   func prepareBody<Value: Sendable>(
     by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () throws(TransferError) -> Value

@@ -1,17 +1,17 @@
-/// Whether the server may have carried out a request, as far as its attempts show.
+/// Whether the server may have carried out a request, judging by the request's attempts.
 package enum Doubt: Comparable, Sendable {
   /// No attempt was carried out.
   case none
-  /// A server responded that it had failed, to a request that may be sent again. The server may have carried out a part of that
-  /// request.
+  /// A server responded that it had failed. The server may have carried out a part of the request, but the request may be sent
+  /// again.
   case serverFailed
-  /// An attempt was sent completely, and no response says what became of it.
+  /// An attempt was sent completely, and no response shows whether it was carried out.
   case open
 }
 
 extension AttemptDecision.Verdict {
-  /// The verdict on all attempts, if earlier ones left a doubt. Only a wanted status ends the doubt: a later refusal, a broken
-  /// connection or a cancelled wait says nothing about an earlier attempt.
+  /// The verdict on all attempts, if earlier attempts may have been carried out. Only an accepted status ends the doubt: a
+  /// later refusal, a broken connection or a cancelled wait says nothing about an earlier attempt.
   func after(_ doubt: Doubt) -> Self {
     switch (outcome, doubt) {
     case (.ok, _), (.unknown, _), (_, .none), (.retryable, .serverFailed): return self
@@ -42,7 +42,7 @@ extension Attempt {
   package func doubt(on facts: AttemptFacts) -> Doubt {
     guard changesSomething, !isPage, facts.repetition == nil else { return .none }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
-    // The server may have taken the body for an empty one.
+    // A server that speaks only HTTP/1.0 doesn't know chunks, and may have read an empty body.
     if missingLength != nil, facts.speaksHTTP10, options.accepts(response.status) { return .open }
     guard facts.isResponseToCompleteRequest else { return .none }
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {

@@ -1,9 +1,9 @@
 import FormStreamMultipart
 
-// The headers of a request that are sent on after a redirect.
+// Which headers of a request are sent after a redirect.
 extension HTTPHeaders {
-  /// The headers without which a receiver would misread the body, and the headers that continue a download, which the caller
-  /// didn't write.
+  /// The headers that a receiver needs to read the body, and the headers that continue a download. The caller didn't write the
+  /// headers of the download.
   func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
     if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
@@ -14,7 +14,7 @@ extension HTTPHeaders {
     return rest
   }
 
-  /// The headers, except headers that describe a body, because that body is not sent (RFC 9110 §15.4).
+  /// All headers except the headers that describe the body, because the body is not sent (RFC 9110 §15.4).
   var withoutContent: HTTPHeaders {
     var rest = HTTPHeaders()
     for field in fields

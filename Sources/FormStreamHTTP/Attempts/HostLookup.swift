@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// Why a host was not found. libcurl doesn't tell a name that doesn't exist from name servers that don't respond, so the
-/// system is asked once more.
+/// Why a host was not found. libcurl reports the same error if the name doesn't exist and if the name servers don't respond, so
+/// the system is asked once more.
 enum HostLookup {
-  /// How long to wait for the system. If it takes longer, the name servers don't respond.
+  /// How long to wait for the system. A longer lookup means that the name servers don't respond.
   static let timeLimit: Duration = .seconds(5)
 
   /// Asks the system; this may block.

@@ -1,4 +1,4 @@
-/// How a request that the server has not looked at is sent again at once.
+/// How a request is sent again at once, if the server has not processed it.
 package enum ImmediateRepeat: Sendable {
   /// Over a new connection, because the kept connection was closed or can't be used.
   case onNewConnection

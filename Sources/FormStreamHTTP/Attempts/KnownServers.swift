@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// What a session knows about servers from earlier responses: which servers ignore `Expect: 100-continue`, which speak only
-/// HTTP/1.0 (which has no chunks), which speak HTTP/2 (over which requests share a connection), and which refuse HTTP/1.1.
+/// What a session knows about servers from earlier responses: the servers that ignore `Expect: 100-continue`, that speak only
+/// HTTP/1.0 (without chunks), that speak HTTP/2 (requests share a connection), and that refuse HTTP/1.1.
 final class KnownServers: Sendable {
   private struct Notes {
     var ignoringExpect: Set<HTTPURL.Origin> = []

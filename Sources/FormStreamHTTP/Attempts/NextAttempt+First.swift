@@ -102,7 +102,7 @@ extension TransferSession.Configuration {
     return !isLoopback(origin.host) || proxy.map { isLoopback($0.host) } == false
   }
 
-  /// The proxy whose credentials are sent so that others on the way to the proxy can read them; nil if there is no such proxy.
+  /// The proxy whose credentials others can read on the way to the proxy; nil if there is no such proxy.
   package func exposedProxy(for url: HTTPURL) -> String? {
     guard unixSocket == nil, let proxy = try? proxy.proxy(for: url.origin),
       proxy.credentials != nil, !proxy.isEncrypted, !isLoopback(proxy.host)
@@ -111,7 +111,7 @@ extension TransferSession.Configuration {
   }
 }
 
-/// Whether a host's name or address stands for this machine. RFC 6761 §6.3: names that end in `.localhost` do, too.
+/// Whether a host's name or address stands for this machine. RFC 6761 §6.3: names that end in `.localhost` also do.
 private func isLoopback(_ host: String) -> Bool {
   let name = host.hasSuffix(".") ? String(host.dropLast()) : host
   if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
@@ -140,8 +140,8 @@ extension HTTPHeaders {
     throw .contentType(first, lacksBoundary: boundary)
   }
 
-  /// Throws if the caller wrote a header that a setting adds. If a header that may be sent once has two lines, the server
-  /// chooses which of them it reads.
+  /// Throws if the caller wrote a header that a setting adds. If a header must be sent only once but has two lines, the server
+  /// may read either line.
   fileprivate func checkAbsence(
     of name: String, because setting: SettingName
   ) throws(TransferError) {

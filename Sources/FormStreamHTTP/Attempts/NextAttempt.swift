@@ -3,8 +3,8 @@ import FormStreamDigest
 
 /// The longest body that is sent over HTTP/2, if the version is chosen automatically.
 ///
-/// A client may send this many bytes of a body before the server says that it takes more (RFC 9113 §6.9.2). nginx and HAProxy
-/// take no more than that in each round trip. If a round trip takes 50 ms, that is 1.3 MB/s: a hundredth of what HTTP/1.1 does.
+/// A client may send this many bytes of a body before the server allows more (RFC 9113 §6.9.2). nginx and HAProxy accept only
+/// this many bytes in each round trip. If a round trip takes 50 ms, the rate is 1.3 MB/s: a hundredth of the rate of HTTP/1.1.
 package let longestHTTP2Body: Int64 = 64 * 1024
 
 /// What the next attempt sends.
@@ -15,14 +15,14 @@ struct NextAttempt: Sendable {
   private(set) var method: HTTPMethod
   private(set) var url: HTTPURL
   private(set) var body: BodyLayout?
-  /// The digest of the body that the headers announce; nil if they announce none.
+  /// The digest of the body that the headers announce; nil if the headers announce no digest.
   let digest: SHA256Digest?
-  /// Whether the server takes the body only with its length.
+  /// Whether the server accepts the body only if its length is announced.
   private(set) var needsLength = false
   private let headers: HTTPHeaders
   /// What the attempt sends to authenticate itself.
   var authorization = Authorization(credentials: nil)
-  /// The credentials that the program gave for this request; they replace its own.
+  /// The credentials that the program gave for this request; they replace the request's own credentials.
   private(set) var givenCredentials: Credentials?
   /// How often credentials were refused.
   private(set) var refusals = 0
@@ -32,9 +32,9 @@ struct NextAttempt: Sendable {
   private(set) var sendsOwnHeaders = true
   /// Whether an idle connection may be used.
   private(set) var usesIdleConnection = true
-  /// The version of HTTP that the server demands; nil if the server leaves the choice.
+  /// The version of HTTP that the server demands; nil if the server demands none.
   private var demandedVersion: DemandedVersion?
-  /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
+  /// Whether `Expect: 100-continue` may be sent; false after the server rejected the header.
   private(set) var mayExpect = true
   /// Whether a redirect was followed.
   private var isRedirected = false
@@ -43,7 +43,7 @@ struct NextAttempt: Sendable {
 
   /// - Parameters:
   ///   - url: the request's URL with its query appended.
-  ///   - headers: the request's headers with the derived ones appended.
+  ///   - headers: the request's headers, and the headers that are derived from its settings and its body.
   ///   - digest: the digest of the body, if the headers announce it.
   init(
     _ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?,
@@ -91,7 +91,8 @@ struct NextAttempt: Sendable {
     return body.isReplayable ? .measurable : .oneShot
   }
 
-  /// The text that the request line has in place of the URL's path and query; nil if it has the path and the query.
+  /// The text that the request line has in place of the URL's path and query; nil if the request line has the path and the
+  /// query.
   var target: String? { isRedirected ? nil : request.options.requestTarget }
 
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
@@ -103,7 +104,7 @@ struct NextAttempt: Sendable {
     configuration.version = configuration.version.resolved(for: url.origin.scheme)
     let prefersHTTP11 = prefersHTTP11(configuration.version) && !refusesHTTP11
     if prefersHTTP11 || demandedVersion == .http11 { configuration.version = .http11 }
-    // libcurl doesn't use a connection that was made with other settings.
+    // libcurl doesn't reuse a connection that was made with the certificate, because the settings differ.
     if !sendsOwnHeaders { configuration.tls.withholdCertificate() }
     return WireRequest(
       attempt: self, headers: sentHeaders(userAgent: configuration.userAgent),
@@ -154,7 +155,7 @@ struct NextAttempt: Sendable {
     return netrc?.credentials(for: url.origin.host)
   }
 
-  /// Notes a 401. Returns whether the credentials that wait for a challenge answer it.
+  /// Notes a 401. Returns whether the credentials that wait for a challenge can answer the 401.
   mutating func answer(_ offers: [OfferedScheme], _ spaces: ProtectionSpaces) -> Bool {
     if authorization.header != nil || sendsOwnAuthorization { refusals += 1 }
     guard authorization.answers(offers, spaces, at: url) else { return false }
@@ -162,7 +163,7 @@ struct NextAttempt: Sendable {
     return true
   }
 
-  /// Uses other credentials after a 401. Returns false if these were just refused, or can't answer the 401.
+  /// Uses other credentials after a 401. Returns false if these credentials were just refused, or can't answer the 401.
   mutating func use(
     _ credentials: Credentials, for offers: [OfferedScheme], _ spaces: ProtectionSpaces
   ) -> Bool {
@@ -178,8 +179,8 @@ struct NextAttempt: Sendable {
 
   // MARK: Changes between attempts
 
-  /// Sends the request again after a failure. The repetition uses a new connection, because an idle one may be the cause of the
-  /// failure.
+  /// Sends the request again after a failure. The repetition uses a new connection, because an idle connection may have caused
+  /// the failure.
   mutating func retry() {
     usesIdleConnection = false
   }
@@ -199,7 +200,7 @@ struct NextAttempt: Sendable {
     self.body = body
   }
 
-  /// Sends the request again at once, because the server has not looked at it.
+  /// Sends the request again at once, because the server has not processed it.
   mutating func repeatAtOnce(_ repetition: ImmediateRepeat) {
     usesIdleConnection = false
     switch repetition {

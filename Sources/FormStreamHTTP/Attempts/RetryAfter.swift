@@ -22,7 +22,8 @@ package enum RetryAfter {
   /// The longest wait, more than 30 years. Longer waits are shortened to it.
   private static let longest = Duration.seconds(1_000_000_000)
 
-  /// The duration for people: in full seconds, as in the settings, followed by larger units if it is long.
+  /// The duration as messages show it: in full seconds, as in the settings, followed by larger units if the duration is
+  /// long.
   static func text(_ duration: Duration) -> String {
     if duration >= longest { return "more than 30 years" }
     let (whole, rest) = duration.components

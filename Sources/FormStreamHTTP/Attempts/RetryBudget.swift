@@ -2,7 +2,7 @@ import FormStreamPlatform
 
 /// How many retries a session allows, so that many failing requests don't overload a server in trouble.
 ///
-/// The budget is full at the start. Each retry takes one out; each success puts a tenth of one back.
+/// The budget is full at the start. Each retry uses one retry of the budget; each success adds a tenth of a retry.
 package final class RetryBudget: Sendable {
   private static let tenthsPerRetry = 10
   private let capacity: Int

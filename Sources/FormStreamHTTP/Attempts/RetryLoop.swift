@@ -18,7 +18,7 @@ package struct RetryLoop: Sendable {
   package let start: ContinuousClock.Instant
   /// How many attempts were made, including the last one. Some repetitions don't count.
   package var tries = 0
-  /// The repetitions that all requests of a session share; nil if there is no limit of that kind.
+  /// The repetitions that all requests of a session share; nil if there is no such limit.
   private let budget: RetryBudget?
 
   package init(
@@ -27,10 +27,10 @@ package struct RetryLoop: Sendable {
     (self.policy, self.budget, self.start) = (policy, budget, start)
   }
 
-  /// How much longer attempts may begin; nil if there is no limit.
+  /// The time that is left to begin attempts; nil if there is no limit.
   var timeLeft: Duration? { policy.timeLimit.map { max($0 - start.duration(to: .now), .zero) } }
 
-  /// Whether the time in which attempts may begin is over.
+  /// Whether the time to begin attempts is over.
   package var isOverdue: Bool { policy.timeLimit.map { start.duration(to: .now) > $0 } ?? false }
 
   /// The policy for the next of several requests: with the attempts and the time that are left.
@@ -56,8 +56,8 @@ package struct RetryLoop: Sendable {
     return .attempt(after: wait)
   }
 
-  /// Why the wait that the server asks for (`Retry-After`) leaves no next attempt: the wait is too long. Nil if it is not too
-  /// long, or if the server asks for none.
+  /// Why no other attempt follows: the wait that the server asks for (`Retry-After`) is too long. Nil if the wait is not too
+  /// long, or if the server asks for no wait.
   private func refusal(of retryAfter: Duration?) -> Message? {
     guard let retryAfter, retryAfter > .zero else { return nil }
     if retryAfter > policy.maximumRetryAfter {
@@ -97,7 +97,7 @@ extension RetryLoop {
     case .attempt(let delay):
       await announce(delay)
       guard await control.sleep(delay) else { return .cancelled }
-      // The wait took longer than planned if the process was stopped meanwhile.
+      // The wait took longer than planned if the process was suspended meanwhile.
       return isOverdue ? .ended(verdict) : .over
     }
   }

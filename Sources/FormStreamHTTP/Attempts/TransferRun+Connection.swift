@@ -12,7 +12,7 @@ extension TransferRun {
     let mayShare = mayShare && origin.scheme == "https"
     while true {
       if control.isPaused {
-        // Other requests may have the connection meanwhile.
+        // Other requests may use the connection meanwhile.
         connection.release()
         await control.waitWhilePaused()
       }
@@ -34,7 +34,7 @@ extension TransferRun {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
-      // The wait for the connection took longer than its limit if the process was stopped meanwhile.
+      // The wait for the connection took longer than its limit if the process was suspended meanwhile.
       if isQueued, let limit, limit.time < waitStart.duration(to: .now) {
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
@@ -57,7 +57,7 @@ extension TransferRun {
     return try session.configuration.proxy.proxy(for: url.origin)
   }
 
-  /// The proxy for requests to a URL. Throws if the proxy has refused its user and password before, or has demanded some.
+  /// The proxy for requests to a URL. Throws if the proxy has already refused its user and password, or demanded credentials.
   func usableProxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
     guard let proxy = try proxy(for: url) else { return nil }
     if session.configuration.sharesCredentials, session.refusedCredentials.contains(proxy) {
@@ -66,7 +66,7 @@ extension TransferRun {
     return proxy
   }
 
-  /// The server or the proxy at the other end of a connection for a URL; its version of HTTP is the one that counts. libcurl
+  /// The server or the proxy that a connection for a URL leads to. Its version of HTTP is the version that counts. libcurl
   /// sends requests to all http URLs over the same connections to a proxy.
   func peer(of url: HTTPURL, _ proxy: Proxy?) -> HTTPURL.Origin {
     guard let proxy, proxy.isHTTP, url.origin.scheme == "http" else { return url.origin }

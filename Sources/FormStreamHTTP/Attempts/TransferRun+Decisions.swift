@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
-/// The questions that the program is asked between two attempts. The request has no connection meanwhile, because requests that
-/// the program sends to decide may need it.
+/// The questions that the program is asked between two attempts. The request releases its connection meanwhile, because the
+/// program may send requests itself before it decides.
 extension TransferRun {
   var decisions: Decisions { request.options.decisions.or(session.configuration.decisions) }
 
@@ -107,10 +107,10 @@ extension TransferRun {
 
   // MARK: Expect
 
-  /// Whether an attempt sends `Expect: 100-continue`, whether its body waits for the 100 in any case, and how long it waits.
+  /// Whether an attempt sends `Expect: 100-continue`, whether the body must wait for the 100, and how long the body waits.
   ///
   /// A body that can be read only once is not begun before the server had the chance to ask for credentials. If the server
-  /// sends no response, the body is not sent, so the server gets more time than otherwise.
+  /// sends no response, the body is not sent. So the server gets more time than for other bodies.
   func expectation(
     _ next: NextAttempt
   ) throws(TransferError) -> (isSent: Bool, isRequired: Bool, timeout: Duration) {

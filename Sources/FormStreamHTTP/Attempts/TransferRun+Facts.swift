@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// What is known at the end of an attempt, and what the session learns from it.
+/// The facts at the end of an attempt, and what the session learns from them.
 extension TransferRun {
   /// The facts at the end of an attempt.
   func facts(
@@ -38,7 +38,7 @@ extension TransferRun {
       facts.failure = .tooManyCertificates(url)
       return facts
     }
-    // Other requests may have the connection meanwhile.
+    // Other requests may use the connection meanwhile.
     connection.release()
     let limit = request.options.timeLimits.attempt
     let decision = await control.wait(atMost: limit) { end in
@@ -58,7 +58,8 @@ extension TransferRun {
     return facts
   }
 
-  /// How many different certificates a request asks the program about: several machines with one name may each have their own.
+  /// How many different certificates a request asks the program about: several machines with the same name may have different
+  /// certificates.
   private static let maximumTrustQuestions = 8
 
   func learn(from result: ExchangeResult, _ next: NextAttempt) {

@@ -4,8 +4,8 @@ import FormStreamPlatform
 /// Bodies of unknown length: they are read ahead, stored, or read once more, so that they can be sent with a
 /// `Content-Length`.
 extension TransferRun {
-  /// Reads a body of unknown length ahead, as far as the request asks for that. Reading may take long, so other requests may
-  /// have the connection meanwhile.
+  /// Reads ahead or stores a body of unknown length, if the request asks for it. Reading may take long, so other requests may
+  /// use the connection meanwhile.
   func readAhead(_ body: BodyLayout) async throws(TransferError) -> BodyLayout {
     let options = request.options
     guard body.contentLength == nil, options.readAhead > 0 || options.spoolsBody else {
@@ -24,7 +24,7 @@ extension TransferRun {
     }
   }
 
-  /// Finds out the length of a body if the server takes the body only with its length.
+  /// Finds out the length of a body if the server accepts the body only with its length.
   func announceLength(
     _ next: inout NextAttempt, _ history: inout AttemptHistory
   ) async throws(TransferError) {

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
 extension TransferRun {
-  /// A redirect must not choose the user whose credentials this program sends.
+  /// Notes that credentials in a redirect's URL are not used: a redirect must not choose whose credentials are sent.
   func noteUnusedCredentials(of location: HTTPURL) {
     guard location.credentials != nil else { return }
     tracer?.note("The user and the password of the Location are not used.")

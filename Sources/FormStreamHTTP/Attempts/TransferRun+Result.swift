@@ -7,7 +7,7 @@ extension TransferRun {
     await conclude(AttemptHistory(RetryLoop(request.options.retry)), .init(.failed, error))
   }
 
-  /// Delivers a response that was held back from the caller's target. Returns why that failed.
+  /// Delivers a response that was held back from the caller's target. Returns the error if the delivery fails.
   private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
     var options = request.options
     if let chooseTarget, let head = history.heldHead, !control.isCancelled {
@@ -93,7 +93,7 @@ extension AttemptDecision.Verdict {
     guard failure.code == .responseTooLarge, outcome != .ok else {
       return error = error ?? failure
     }
-    // The request was refused already, so a response that is too long is no failure of its own.
+    // The request was already refused, so a response that is too long is not another failure.
     error = error?.keepingBeginningOfResponse
   }
 }

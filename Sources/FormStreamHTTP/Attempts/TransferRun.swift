@@ -4,8 +4,8 @@ import FormStreamDigest
 /// A request from its first attempt to its result.
 ///
 /// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries the decision out. The request
-/// waits for a connection before the body is measured: requests begin in the order in which they were started, and files of
-/// requests that still wait may change.
+/// waits for a connection before the body is measured. So requests begin in the order in which they were started, and the files
+/// of a waiting request may still change.
 ///
 /// The steps around an attempt have files of their own: the connection and the proxy, the facts at its end, the decisions of
 /// the program, the page of a 303, and the result.
@@ -21,9 +21,9 @@ final class TransferRun: Sendable {
   let control: TransferControl
 
   let connection: ConnectionLease
-  /// The wait for the bytes of the body, from its preparation until they are read.
+  /// The wait for the bytes of the body, from the body's preparation until all bytes are read.
   let bodyWait: WaitingRequest
-  /// The time that the next attempt has already used of its limit.
+  /// How much of its time limit the next attempt has already used.
   let time: AttemptTime
   let tracer: Tracer?
 
@@ -54,7 +54,7 @@ final class TransferRun: Sendable {
     var next: NextAttempt
     do throws(TransferError) {
       let url = try request.checked(in: session.configuration)
-      // The request's body may turn out to need a connection of its own.
+      // The body is not measured yet, and may turn out to need a connection that is not shared.
       try await takeConnection(
         to: url, mayShare: session.configuration.version != .http11, history)
       next = try await NextAttempt.first(of: self, to: url)

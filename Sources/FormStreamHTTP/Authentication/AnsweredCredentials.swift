@@ -50,7 +50,7 @@ final class AnsweredCredentials: Sendable {
         return (nil, call, false)
       }
       let call = Call()
-      // Another request may have got new credentials since this one was sent.
+      // Another request may have got new credentials since this request was sent.
       if let current = state.current[place], current != refused { return (current, call, false) }
       state.calls[place] = (call, 1)
       return (nil, call, true)

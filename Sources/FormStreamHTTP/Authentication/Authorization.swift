@@ -6,7 +6,7 @@ struct Authorization: Sendable {
   let credentials: Credentials?
   /// The value of the attempt's `Authorization` header; nil if the attempt sends none, or sends the caller's own.
   var header: Hidden<String>?
-  /// The scheme of that header.
+  /// The scheme of the credentials in the header.
   var scheme: String?
   /// The Digest challenge that the header answers; nil if it answers none.
   var challenge: DigestChallenge?
@@ -16,9 +16,9 @@ struct Authorization: Sendable {
 }
 
 extension Authorization {
-  /// Whether a 401 with these offers refuses the credentials that were sent. It doesn't if the server says that only the nonce
-  /// was too old, even if it names the same nonce again: other requests may have used that nonce meanwhile. It doesn't either
-  /// if the server asks for credentials in another realm.
+  /// Whether a 401 with these offers refuses the credentials that were sent. The credentials are not refused if the server says
+  /// that only the nonce was too old, even if the server names the same nonce again: other requests may have used that nonce
+  /// meanwhile. A 401 that asks for credentials in another realm doesn't refuse them either.
   func isRefused(by offers: [OfferedScheme]) -> Bool {
     guard header != nil else { return false }
     guard let answered = challenge, let asked = DigestChallenge.strongest(of: offers) else {
@@ -27,9 +27,9 @@ extension Authorization {
     return !asked.isStale && asked.realm == answered.realm
   }
 
-  /// Whether the credentials answer a 401. If so, they are remembered for the part of the server that sent it.
+  /// Whether the credentials can answer a 401. If so, they are remembered for the protection space of the URL.
   ///
-  /// Credentials that were refused don't answer it: many servers lock a user after a few wrong passwords.
+  /// Credentials that were refused are not sent again: many servers lock a user after a few wrong passwords.
   func answers(
     _ offers: [OfferedScheme], _ spaces: ProtectionSpaces, at url: HTTPURL
   ) -> Bool {

@@ -63,14 +63,14 @@ struct DigestChallenge: Sendable, Hashable {
     }
   }
 
-  /// Nil if the server knows only Digest as in RFC 2069.
+  /// The values of `qop`; nil if the server knows only Digest as in RFC 2069.
   private static func qualities(of offer: OfferedScheme) -> [Substring]? {
     offer.parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
   }
 
-  /// For messages: the parameter of a Digest offer that makes it impossible to answer, and the values that would be possible.
-  /// The parameter is cut, so that a server can't make a message long. Nil if the offer is another scheme, or if something else
-  /// is wrong with it.
+  /// For messages: the parameter that makes a Digest offer impossible to answer, and the values that are supported. The
+  /// parameter is cut, so that a server can't make a message long. Nil if the offer is another scheme, or if something else is
+  /// wrong with it.
   static func unsupportedKind(_ offer: OfferedScheme) -> (name: String, supported: String)? {
     guard offer.isScheme("Digest") else { return nil }
     if let algorithm = offer.parameters["algorithm"], hash(named: algorithm) == nil {

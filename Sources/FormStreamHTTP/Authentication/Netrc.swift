@@ -3,9 +3,9 @@ import FormStreamPlatform
 /// The users and passwords of a netrc file, by host.
 ///
 /// An entry is used only for the host that it names, without regard to case. A `default` entry would be for all hosts, and is
-/// not used. Entries are for requests without credentials of their own: in the request, its headers, or the URL. If the URL
-/// names a user and no password, the entry of that user is used. A redirect to another host gets the entry of that host, and no
-/// other credentials of the request.
+/// not used. Entries are used only if the request, its headers and its URL have no credentials. If the URL names a user and no
+/// password, the entry of that user is used. After a redirect to another host, the entry of that host is used, and no other
+/// credentials of the request are sent.
 ///
 /// ```swift
 /// configuration.netrc = try Netrc(parsing: String(contentsOfFile: path, encoding: .utf8))
@@ -25,7 +25,7 @@ public struct Netrc: Sendable {
   /// quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are escapes; a word that begins with `#` begins a comment. A `macdef`
   /// ends at an empty line. `macdef`, `account` and `port` are not used. Other words are an error; curl skips them.
   ///
-  /// - Throws: `netrcMalformed`, with the number of the line. Nothing of the text is shown.
+  /// - Throws: `netrcMalformed`, with the number of the line. The error shows no text of the file.
   public init(parsing text: String) throws(TransferError) {
     var words = NetrcWords(text)
     var entries: [Entry] = []
@@ -54,8 +54,8 @@ public struct Netrc: Sendable {
 
   /// The credentials for a host; nil if no entry has them.
   ///
-  /// As with curl, an entry without a login is for every user. If no user is named either, the user is empty. If no entry has a
-  /// password, the last one with a login is used, with an empty password.
+  /// As with curl, an entry without a login applies to every user. If neither the entry nor `login` names a user, the user is
+  /// empty. If no entry has a password, the last entry with a login is used, with an empty password.
   ///
   /// - Parameter login: the user that the entry must be for; nil for the first entry of the host.
   package func credentials(for host: String, login: String? = nil) -> Credentials? {
@@ -112,7 +112,7 @@ private struct NetrcWords {
     return word
   }
 
-  /// Skips to the line after the next empty one.
+  /// Skips to the line after the next empty line.
   mutating func skipMacro() {
     rest = rest.drop { $0 != 0x0A }
     while !rest.isEmpty {

@@ -12,7 +12,7 @@ public struct OfferedScheme: Sendable, Hashable {
   /// The name of the protected area; nil if the server gives none.
   public var realm: String? { parameters["realm"] }
 
-  /// Whether this is the scheme of that name.
+  /// Whether the scheme has this name.
   public func isScheme(_ name: String) -> Bool { scheme.lowercased() == name.lowercased() }
 }
 
@@ -33,7 +33,7 @@ extension OfferedScheme {
     while let word = scanner.nextWord() {
       if let last = offers.indices.last, let parameter = scanner.takeValue() {
         let name = word.lowercased()
-        // No RFC says which of two values of a parameter counts. As in curl, the last one does.
+        // No RFC says which of two values of a parameter counts. As in curl, the last value counts.
         offers[last].parameters[name] = parameter.text
         if !parameter.isRepeatable, ["realm", "nonce", "opaque"].contains(name) {
           offers[last].isRepeatable = false
@@ -46,8 +46,8 @@ extension OfferedScheme {
     return offers
   }
 
-  /// The nonce that an `Authentication-Info` names for the next request (RFC 7616 §3.5); nil if it names none, or one that
-  /// can't be sent back.
+  /// The nonce that the header `Authentication-Info` names for the next request (RFC 7616 §3.5); nil if the header names no
+  /// nonce, or if the nonce can't be sent back.
   static func nextNonce(in headers: HTTPHeaders) -> String? {
     guard
       let field = headers.fields.first(where: {
@@ -84,7 +84,7 @@ private struct ChallengeScanner {
     rest = value[...]
   }
 
-  /// The next token after blanks and commas; nil if something else follows, or nothing.
+  /// The next token after blanks and commas; nil if no token follows.
   mutating func nextWord() -> String? {
     rest = rest.drop { $0.isBlank || $0 == UInt8(ascii: ",") }
     return takeToken()

@@ -5,8 +5,8 @@ import FormStreamPlatform
 /// The parts of servers that have asked for credentials, and how credentials are sent there, so that later requests send them
 /// at once.
 ///
-/// RFC 7617 §2.2 and RFC 7616 §3.3 define these parts. For Basic, they have all paths below the directory of the requested
-/// path; for Digest, the paths of `domain`, or the complete server.
+/// RFC 7617 §2.2 and RFC 7616 §3.3 define these parts. For Basic, a part has all paths below the directory of the requested
+/// path. For Digest, it has the paths of `domain`, or the complete server.
 final class ProtectionSpaces: Sendable {
   private enum Answer {
     case secret(AnsweredScheme)
@@ -27,18 +27,18 @@ final class ProtectionSpaces: Sendable {
 
   /// What is known of an origin.
   private struct Known {
-    /// The last one that was remembered comes first.
+    /// The space that was remembered last comes first.
     var spaces: [Space] = []
-    /// How many requests have been sent with each nonce, the last one that was used first.
+    /// How many requests have been sent with each nonce. The nonce that was used last comes first.
     ///
-    /// The counts outlive the challenges: several requests may get the same challenge before any of them answers it, and RFC
-    /// 7616 §3.4 has servers refuse a count that they have seen with the nonce.
+    /// Several requests may get the same challenge before any of them answers it, so the counts outlive the challenges. RFC
+    /// 7616 §3.4: servers refuse a count that they have already seen with the nonce.
     private var counts: [(nonce: String, count: UInt32)] = []
 
     /// Counts one more request with a nonce.
     mutating func nextCount(of nonce: String) -> UInt32 {
       let index = counts.firstIndex { $0.nonce == nonce }
-      // No server keeps a nonce until this overflows.
+      // No server keeps a nonce until the count overflows.
       let count = (index.map { counts.remove(at: $0).count } ?? 0) &+ 1
       counts.insert((nonce, count), at: 0)
       if counts.count > ProtectionSpaces.maximumNonces { counts.removeLast() }
@@ -64,7 +64,7 @@ final class ProtectionSpaces: Sendable {
 
   /// Remembers a challenge of Digest.
   func remember(_ challenge: DigestChallenge, for credentials: Credentials, at url: HTTPURL) {
-    // A challenge can't speak for another origin: credentials are sent there only if that origin asks for them.
+    // A challenge can't apply to another origin: credentials are sent there only if that origin asks for them.
     let named = challenge.domain.compactMap { try? url.resolving($0) }
       .filter { $0.origin == url.origin }.map(\.target)
     let isElsewhere = !named.contains { url.target.utf8.starts(with: $0.utf8) }
@@ -164,7 +164,7 @@ extension Authorization {
 }
 
 extension Credentials {
-  /// - Throws: `invalidHeader` if they can't be written in a header.
+  /// - Throws: `invalidHeader` if the credentials can't be written in a header.
   func check() throws(TransferError) {
     if kind == .bearer, !HTTPSyntax.isFieldValue(secret.utf8) {
       throw .controlCharacterInToken

@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// The credentials that servers have refused, and the proxies that have refused their credentials, or demanded some.
+/// The credentials that servers have refused, and the proxies that have refused or demanded credentials.
 final class RefusedCredentials: Sendable {
   private struct Place: Hashable {
     let credentials: Credentials
@@ -32,14 +32,14 @@ final class RefusedCredentials: Sendable {
 }
 
 extension TransferSession {
-  /// Whether the server of a request is known to have refused the request's credentials, from requests of this session.
+  /// Whether the server of a request has already refused the request's credentials in this session.
   package func hasSeenRefusal(ofCredentialsOf request: TransferRequest) -> Bool {
     request.ownCredentials(configuration.netrc).map {
       refusedCredentials.contains($0, at: request.url.origin)
     } ?? false
   }
 
-  /// Whether the proxy that passes the request on has refused its credentials, or demanded some.
+  /// Whether the proxy of a request has already refused or demanded credentials in this session.
   package func hasSeenRefusal(byProxyOf request: TransferRequest) -> Bool {
     guard configuration.unixSocket == nil,
       let proxy = try? configuration.proxy.proxy(for: request.url.origin)

@@ -30,7 +30,7 @@ final class ConnectionActivity: Sendable {
     }
   }
 
-  /// How long the connection has done nothing but wait for the program.
+  /// How long the connection has only waited for the program.
   var timeHeldUp: Duration {
     state.withLock { $0.work > 0 ? .zero : $0.last.duration(to: .now) }
   }

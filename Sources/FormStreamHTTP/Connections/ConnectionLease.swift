@@ -13,7 +13,7 @@ final class ConnectionLease: Sendable {
 
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
-  /// Whether the request gets a connection at once, because another request waits for it.
+  /// Whether the request gets a connection at once, because another request waits for this request.
   private let isWaitedFor: @Sendable () -> Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
@@ -30,10 +30,10 @@ final class ConnectionLease: Sendable {
   /// Whether the connection is one more than the maximum.
   var isExtra: Bool { slot.withLock { $0?.isExtra ?? false } }
 
-  /// What the connection does for the request; nil if there is no connection, or no maximum.
+  /// When the connection last served the request; nil if there is no connection, or no maximum.
   var activity: ConnectionActivity? { slot.withLock { $0?.activity } }
 
-  /// Takes a connection to an origin, and gives back the connection to another origin. Waits for the request's turn.
+  /// Takes a connection to an origin, and waits for the request's turn. A connection to another origin is given back.
   ///
   /// - Parameters:
   ///   - mayShare: whether other requests may use the connection at the same time.
@@ -110,7 +110,7 @@ extension ConnectionLimit {
       let left = control.isPaused ? patience : patience - timeHeldUp(origin)
       let isHeldUp = left <= .zero
       if isHeldUp, wasHeldUp { return true }
-      // If the process was stopped meanwhile, the exchanges were not checked either, so this waits for their next check.
+      // If the process was suspended meanwhile, the exchanges were not checked either. So the loop waits for their next check.
       wasHeldUp = isHeldUp
       pause = isHeldUp ? .milliseconds(200) : max(left, .milliseconds(10))
     }

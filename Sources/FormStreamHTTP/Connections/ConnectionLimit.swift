@@ -1,14 +1,14 @@
 import FormStreamPlatform
 
-/// Keeps to the maximum number of connections to each origin, over all engines of a session.
+/// Limits the number of connections to each origin, over all engines of a session.
 ///
-/// A request that would need one more connection waits in the queue of its origin, behind the requests that came before it.
-/// Each origin has a queue of its own, so a server that hangs holds up no request to another server.
+/// A request that would need one more connection waits in the queue of its origin, after the requests that came before it. Each
+/// origin has a queue of its own, so a server that hangs doesn't hold up requests to other servers.
 ///
 /// If a request waits for another request and keeps its own connection meanwhile, the other request gets a connection at once,
 /// even beyond the maximum.
 final class ConnectionLimit: Sendable {
-  /// What a request holds while it uses a connection.
+  /// The right of a request to use one connection to an origin.
   struct Slot: Sendable {
     let origin: HTTPURL.Origin
     /// The index of the engine that has the connection.
@@ -17,7 +17,7 @@ final class ConnectionLimit: Sendable {
     fileprivate(set) var isShared: Bool
     /// Whether the connection is one more than the maximum.
     let isExtra: Bool
-    /// What the connection does for the request.
+    /// When the connection last served the request.
     let activity = ConnectionActivity()
   }
 
@@ -32,7 +32,7 @@ final class ConnectionLimit: Sendable {
     let engine: Int
     /// Whether the request may share a connection. This may become known only while the request waits.
     let mayShare: @Sendable () -> Bool
-    /// Passes the slot on; returns false if the slot is not wanted any more.
+    /// Passes the slot to the request; returns false if the request doesn't want the slot any more.
     let accept: @Sendable (Slot) -> Bool
 
     init(
@@ -43,10 +43,10 @@ final class ConnectionLimit: Sendable {
     }
   }
 
-  /// How many requests share a connection. RFC 9113 §6.5.2: "It is recommended that this value be no smaller than 100".
+  /// How many requests may share a connection. RFC 9113 §6.5.2: "It is recommended that this value be no smaller than 100".
   fileprivate static let maximumSharing = 100
 
-  /// The maximum for each engine. An engine can't use the idle connections of another, so each has its part.
+  /// The maximum for each engine. An engine can't use the idle connections of another engine, so each engine has its part.
   let parts: [Int]
   private let lanes = Guarded<[HTTPURL.Origin: Lane]>([:])
 
@@ -54,7 +54,7 @@ final class ConnectionLimit: Sendable {
     parts = (0..<engines).map { maximum / engines + ($0 < maximum % engines ? 1 : 0) }
   }
 
-  /// Takes a connection; nil if there is none left, or if others wait for one.
+  /// Takes a connection; nil if no connection is left, or if other requests wait for one.
   ///
   /// - Parameters:
   ///   - engine: the engine that is used if it has a connection left.
@@ -65,7 +65,7 @@ final class ConnectionLimit: Sendable {
     }
   }
 
-  /// Takes a connection. If none is left, it is one more than the maximum.
+  /// Takes a connection. If no connection is left, the new connection is one more than the maximum.
   func takeExtra(_ origin: HTTPURL.Origin, on engine: Int, mayShare: Bool) -> Slot {
     lanes.withLock {
       $0[origin, default: Lane(origin, parts)].takeExtra(on: engine, mayShare: mayShare)
@@ -81,8 +81,8 @@ final class ConnectionLimit: Sendable {
   ///
   /// - Parameters:
   ///   - mayShare: asked when it is the request's turn.
-  ///   - accept: called once with the connection, unless `leave` is called before. It returns false if the connection is
-  ///     not wanted any more.
+  ///   - accept: called once with the connection, unless `leave` is called before. It returns false if the request doesn't want
+  ///     the connection any more.
   func wait(
     for origin: HTTPURL.Origin, on engine: Int, mayShare: @escaping @Sendable () -> Bool,
     accept: @escaping @Sendable (Slot) -> Bool
@@ -102,7 +102,7 @@ final class ConnectionLimit: Sendable {
     }
   }
 
-  /// Shares the connection with other requests, if there are not too many of them.
+  /// Shares the connection with other requests, unless too many requests share one already.
   func share(_ slot: inout Slot) {
     let (origin, engine) = (slot.origin, slot.engine)
     guard !slot.isExtra, lanes.withLock({ $0[origin]?.share(engine) }) == true else { return }
@@ -142,7 +142,7 @@ private struct Lane {
   /// The connections of one engine.
   private struct Use {
     var exclusive = 0
-    /// The requests that share one connection.
+    /// The number of requests that share one connection.
     var sharing = 0
 
     var connections: Int { exclusive + (sharing > 0 ? 1 : 0) }
@@ -190,7 +190,7 @@ private struct Lane {
     return nil
   }
 
-  /// Takes a connection, unless others wait for one.
+  /// Takes a connection, unless other requests wait for one.
   mutating func takeUnlessQueued(on engine: Int, mayShare: Bool) -> ConnectionLimit.Slot? {
     queue.isEmpty ? take(preferring: engine, mayShare: mayShare) : nil
   }

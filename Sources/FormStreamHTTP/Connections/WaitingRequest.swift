@@ -1,10 +1,10 @@
 import FormStreamPlatform
 
-/// The time in which a request waits for the code of the program: for the bytes of its body, for a decision on its response,
-/// or until a part of the response is accepted. Such a request keeps its connection meanwhile.
+/// The time in which a request waits for the program's code: for the bytes of its body, for a decision on its response, or
+/// until the code accepts a part of the response. Such a request keeps its connection meanwhile.
 ///
 /// A request that this code starts in the same session doesn't wait for a connection, because the requests that wait for this
-/// code may have all connections. Tasks that this code starts inherit the wait, even tasks that outlive the code: so the wait
+/// code may have all connections. Tasks that this code starts inherit the wait. Such a task may outlive the code, so the wait
 /// has an end.
 final class WaitingRequest: Sendable {
   /// The waits for the code that is running.
@@ -18,10 +18,10 @@ final class WaitingRequest: Sendable {
     self.session = session
   }
 
-  /// Begins a wait again that has ended, because another attempt reads the same body.
+  /// Begins the wait again after its end, because another attempt reads the same body.
   func begin() { isWaiting.withLock { $0 = true } }
 
-  /// Ends the wait. After this, requests that the code starts wait for connections like others.
+  /// Ends the wait. After this, requests that the code starts wait for connections like other requests.
   func end() { isWaiting.withLock { $0 = false } }
 
   /// Runs code that the request waits for.

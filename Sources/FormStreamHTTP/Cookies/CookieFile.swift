@@ -4,11 +4,11 @@ import FormStreamPlatform
 /// A file of cookies, in the format of Netscape's browser.
 enum CookieFile {
   private static let maximumSize = 16 * 1024 * 1024
-  /// About the longest line that the curl command reads. If the first cookie has more than 8 KiB, libcurl 7.88 writes a
-  /// header line without its end, so that the next header becomes the cookie.
+  /// About the longest line that the curl command reads. If the first cookie has more than 8 KiB, libcurl 7.88 writes a header
+  /// line without its end, so that the next header is read as the cookie.
   private static let maximumCookieSize = 5000
 
-  /// The lines of a file that are cookies, as their bytes: a cookie's value need not be UTF-8.
+  /// The cookie lines of a file, as bytes: a cookie's value need not be UTF-8.
   static func lines(of path: LocalPath) throws(TransferError) -> [[UInt8]] {
     let bytes: [UInt8]
     do throws(MultipartError) {
@@ -29,8 +29,8 @@ enum CookieFile {
     return lines
   }
 
-  /// Whether the cookie of a line has expired, so that it is not sent any more. libcurl keeps an expired cookie until it looks
-  /// for others.
+  /// Whether the cookie of a line has expired, so that it is not sent any more. libcurl keeps an expired cookie until the next
+  /// time that it searches for cookies.
   static func hasEnded(_ line: [UInt8]) -> Bool {
     let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
     guard fields.count == 6, let end = Int64(String(decoding: fields[4], as: UTF8.self)), end != 0

@@ -4,7 +4,7 @@ public import FormStreamMultipart
 ///
 /// Cookies are kept and sent by libcurl's rules: by domain, path, age and `Secure`, and not for public suffixes. Cookies are
 /// secrets: no trace, error or record shows them. If a request has a `Cookie` header of its own, the header is sent in one line
-/// with the session's cookies, and not to another origin.
+/// with the session's cookies. The header is not sent to another origin.
 public struct CookiePolicy: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case none
@@ -20,7 +20,7 @@ public struct CookiePolicy: Sendable, Hashable {
   public static let none = CookiePolicy(kind: .none)
   /// All requests of the session share their cookies.
   ///
-  /// - Parameter file: a file whose cookies the session begins with, in the format of Netscape, or of lines that begin with
+  /// - Parameter file: a file whose cookies the session begins with, in Netscape's format, or with lines that begin with
   ///   `Set-Cookie:`. The file is not changed. ``TransferSession/saveCookies(to:)`` writes such a file. Nil if the session
   ///   begins with no cookies.
   public static func session(file: LocalPath? = nil) -> CookiePolicy {

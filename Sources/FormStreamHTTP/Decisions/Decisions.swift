@@ -1,21 +1,21 @@
-/// What a program decides while its requests are sent. Each closure has a default, and is called outside of the engine: other
-/// requests go on, however long a closure takes.
+/// The decisions that a program makes while its requests are sent. Each closure has a default, and is called outside of the
+/// engine: other requests go on, however long a closure takes.
 ///
 /// For each attempt the closures are called in this order: ``challenge`` if the server responds 401, ``redirect`` if it
 /// responds with a redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the
 /// library come before the closures: a closure can forbid a redirect, but it can't allow a redirect from https to http, and it
 /// can't turn a failure into a success.
 ///
-/// The time in a closure is no stall. The limit of an attempt (``TimeLimits/attempt``) includes the time in ``responseHead``,
-/// which is called during an attempt, but not the time in the other closures. Cancelling a request ends it at once; the task in
-/// which the closure runs is then cancelled. If a closure throws, the request ends with `decisionFailed`, and
-/// ``TransferError/underlying`` is the closure's error.
+/// The time that a closure takes doesn't count as a stall. The limit of an attempt (``TimeLimits/attempt``) includes the time
+/// in ``responseHead``, which is called during an attempt, but not the time in the other closures. Cancelling a request ends it
+/// at once; the task in which the closure runs is then cancelled. If a closure throws, the request ends with `decisionFailed`,
+/// and ``TransferError/underlying`` is the closure's error.
 public struct Decisions: Sendable {
   /// Credentials for a server that refused a request with 401. If the closure returns nil, the 401 is the response. By default,
   /// only the request's own credentials are used.
   ///
   /// One call serves all requests of the session to this server that have the same credentials of their own: requests that get
-  /// a 401 during the call wait for it, and later requests send at once what it returned. If the server refuses these
+  /// a 401 during the call wait for it, and later requests send the returned credentials at once. If the server refuses these
   /// credentials, the closure is called again, up to five times for a request; credentials that were just refused are not sent
   /// again. While the closure runs, the request has no connection, so the closure may send requests itself: to fetch a token,
   /// say.
@@ -25,14 +25,14 @@ public struct Decisions: Sendable {
   /// Where the body of the last response goes, given the response's head; nil for the request's own target, which is the
   /// default.
   ///
-  /// While the closure runs, nothing of the body is received. The closure is called again if a retry brings another response.
+  /// While the closure runs, no part of the body is received. The closure is called again if a retry brings another response.
   /// It is not called for ``TransferSession/open(_:progress:)``, whose caller gets the head before the body.
   public var responseHead: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
 
   /// The defaults.
   public init() {}
 
-  /// These decisions, with others in the places where these are nil.
+  /// These decisions. A closure that is nil here is taken from `others`.
   func or(_ others: Decisions) -> Decisions {
     var all = self
     all.challenge = challenge ?? others.challenge
@@ -48,7 +48,7 @@ public struct AuthenticationChallenge: Sendable {
   public let url: HTTPURL
   /// The schemes that the server offers; empty if it names none.
   public let offers: [OfferedScheme]
-  /// How many credentials the server has refused for this request, the request's own included.
+  /// How many credentials the server has refused for this request, including the request's own.
   public let failureCount: Int
   /// The response, without its body.
   public let response: TransferResponse
@@ -76,7 +76,7 @@ public struct ProposedRedirect: Sendable {
   public var status: Int { response.status }
 }
 
-/// What becomes of a redirect.
+/// Whether a redirect is followed.
 public enum RedirectChoice: Sendable {
   /// The request is sent to the target.
   case follow

@@ -1,5 +1,5 @@
-/// The certificates that a server shows, and what the platform's check says of them. A program decides on this in
-/// ``TransferSession/Configuration/serverTrust``.
+/// The certificates that a server shows, and the result of the platform's check. A program decides on the certificates
+/// in ``TransferSession/Configuration/serverTrust``.
 public struct ServerTrust: Sendable, Hashable {
   /// Whether requests are sent to the server.
   @frozen public enum Decision: Sendable, Hashable {
@@ -19,7 +19,7 @@ public struct ServerTrust: Sendable, Hashable {
   /// Whether the platform's check trusts the certificates for this host.
   public var isVerified: Bool { problem == nil }
 
-  /// What the platform's check says.
+  /// The decision of the platform's check.
   public var platformDecision: Decision { isVerified ? .trust : .refuse }
 
   init(_ origin: HTTPURL.Origin, _ certificates: [[UInt8]], problem: String?) {

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// What a program has decided on servers' certificates. The program is asked once about the same certificates of an origin,
-/// even if several requests wait for the decision.
+/// The decisions that a program has made on servers' certificates. The program is asked once about the same certificates of an
+/// origin, even if several requests wait for the decision.
 final class ServerTrustDecisions: Sendable {
   typealias Decide = @Sendable (ServerTrust) async -> ServerTrust.Decision
 
@@ -11,8 +11,8 @@ final class ServerTrustDecisions: Sendable {
     case asked([@Sendable (ServerTrust.Decision) -> Void])
   }
 
-  /// How many decisions are remembered. Beyond that they are forgotten, and the program is asked again: a server may show
-  /// another certificate each time.
+  /// How many decisions are remembered. When the maximum is reached, all decisions are forgotten, and the program is asked
+  /// again. There is a maximum because a server may show another certificate each time.
   private static let maximumCount = 256
 
   private let decide: Decide
@@ -28,7 +28,7 @@ final class ServerTrustDecisions: Sendable {
     return decision
   }
 
-  /// Asks the program, unless it has been asked, and passes its decision on.
+  /// Asks the program, unless it has already been asked, and passes its decision on.
   func ask(about trust: ServerTrust, _ deliver: @escaping @Sendable (ServerTrust.Decision) -> Void) {
     let (decision, isFirst) = entries.withLock { entries -> (ServerTrust.Decision?, Bool) in
       switch entries[trust] {

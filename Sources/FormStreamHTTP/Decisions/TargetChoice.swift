@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// The program's choice of the target of a response, which the engine doesn't wait for.
+/// The program's choice of the target of a response. The engine doesn't wait for the choice.
 final class TargetChoice: Sendable {
   private struct State {
     var result: Result<ResponseTarget?, any Error>?

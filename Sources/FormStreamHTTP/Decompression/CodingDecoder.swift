@@ -81,15 +81,15 @@ final class CodingDecoder: @unchecked Sendable {
     }
   }
 
-  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. Data without the wrapper
-  /// that begins with such bytes would have bits set that are padding (RFC 1951 §3.2.4).
+  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. In data without the wrapper,
+  /// such bytes at the beginning would set bits that are padding (RFC 1951 §3.2.4).
   private var isInZlibFormat: Bool {
     begun[0] & 0x0F == 8 && begun[0] >> 4 <= 7 && (Int(begun[0]) << 8 + Int(begun[1])) % 31 == 0
   }
 
   /// Decodes the next piece.
   ///
-  /// - Parameter coded: loses the bytes that were decoded.
+  /// - Parameter coded: the coded bytes; the bytes that were decoded are removed.
   /// - Returns: the piece, which is valid until the next call; nil if all was decoded.
   func next(
     _ coded: inout UnsafeRawBufferPointer
@@ -118,8 +118,8 @@ final class CodingDecoder: @unchecked Sendable {
     return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil
   }
 
-  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers that have nothing to send name
-  /// the coding nevertheless.
+  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers name the coding even if they have
+  /// nothing to send.
   func checkEnd() throws(Failure) {
     guard place == .inMember else { return }
     throw Failure(error: .compressedDataCut(url))

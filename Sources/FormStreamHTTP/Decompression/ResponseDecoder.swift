@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// RFC 9110 §8.4: "If one or more encodings have been applied to a representation, the sender that applied the encodings MUST
 /// generate a Content-Encoding header field that lists the content codings in the order in which they were applied."
 final class ResponseDecoder: @unchecked Sendable {
-  /// The most codings that a response may have: each coding can make a hundred times as many bytes.
+  /// The most codings that a response may have: each coding can make the body a hundred times as long.
   private static let maximumCount = 5
 
   /// Why a body can't be decoded. It is not a failure of the response's target.
@@ -48,7 +48,7 @@ final class ResponseDecoder: @unchecked Sendable {
 
   /// Decodes the next piece.
   ///
-  /// - Parameter coded: loses the bytes that were decoded.
+  /// - Parameter coded: the coded bytes; the bytes that were decoded are removed.
   /// - Returns: the piece, which is valid until the next call; nil if all was decoded.
   func next(
     _ coded: inout UnsafeRawBufferPointer
@@ -63,15 +63,14 @@ final class ResponseDecoder: @unchecked Sendable {
     guard index > 0 else { return try decoders[0].next(&coded) }
     while true {
       if let piece = try decoders[index].next(&waiting[index]) { return piece }
-      // Everything that was waiting is decoded. It was in the buffer of the decoder before, which may fill that buffer again
-      // now.
+      // All waiting bytes are decoded. They were in the buffer of the previous decoder, which may now fill the buffer again.
       guard let piece = try next(of: index - 1, &coded) else { return nil }
       waiting[index] = piece
     }
   }
 
-  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers that have nothing to send name
-  /// the coding nevertheless.
+  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers name the coding even if they have
+  /// nothing to send.
   func checkEnd() throws(Failure) {
     for decoder in decoders { try decoder.checkEnd() }
   }

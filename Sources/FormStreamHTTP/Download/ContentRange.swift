@@ -1,7 +1,7 @@
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// Which bytes a response has, and how many there are: the header `Content-Range`.
+/// The header `Content-Range`: which bytes a response has, and the complete length.
 ///
 /// RFC 9110 §14.4: range-resp = first-pos "-" last-pos "/" ( complete-length / "*" ), or for a response of status 416,
 /// "*/" complete-length.
@@ -40,14 +40,14 @@ package struct ContentRange: Equatable {
 }
 
 extension HTTPHeaders {
-  /// Whether the body has parts with a range each. RFC 9110 §15.3.7.2: "A server MUST NOT generate a multipart response to a
-  /// request for a single range".
+  /// Whether the body has several parts, each with a range. RFC 9110 §15.3.7.2: "A server MUST NOT generate a multipart
+  /// response to a request for a single range".
   package var isOfSeveralRanges: Bool {
     (joined("Content-Type") ?? "").lowercased().utf8.starts(with: "multipart/byteranges".utf8)
   }
 
-  /// Whether there is a `Content-Range` of bytes, valid or not. Other units have their own meaning: databases, for example,
-  /// number the rows of a page with them, in responses of status 200.
+  /// Whether there is a `Content-Range` of bytes, valid or not. Other units have other meanings: databases, for example, use
+  /// them to number the rows of a page, in responses of status 200.
   var hasRangeOfBytes: Bool {
     fields.contains {
       $0.name.isSameHeaderName(as: "Content-Range")

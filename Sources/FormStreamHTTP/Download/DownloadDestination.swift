@@ -2,13 +2,13 @@ public import FormStreamMultipart
 
 /// Where a download is stored, and what happens if a file is there already.
 public struct DownloadDestination: Sendable {
-  /// What happens if the name is taken. In no case is a file changed before the download is complete.
+  /// What happens if the name is taken. No file is changed before the download is complete.
   ///
   /// No case will be added before the next major version, so a `switch` needs no default case.
   @frozen public enum ExistingFile: String, Codable, CaseIterable, Sendable {
     /// The download replaces the file or the link. A directory is not replaced.
     case replace
-    /// The download fails with `destination-exists`. If the name is known before, nothing is requested.
+    /// The download fails with `destination-exists`. If the name is known before the request, the request is not sent.
     case refuse
     /// The download gets a name with a number: `photo-2.jpg`.
     case number
@@ -33,8 +33,8 @@ public struct DownloadDestination: Sendable {
   /// A file.
   ///
   /// - Parameters:
-  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the download fails with
-  ///     `not-a-file`, and nothing is requested.
+  ///   - path: a path as text or bytes, or a file URL of Foundation. If it is another URL, the download fails with
+  ///     `not-a-file`, and no request is sent.
   ///   - existingFile: what happens if the name is taken.
   public static func file(
     _ path: some LocalPathConvertible, ifTaken existingFile: ExistingFile = .replace
@@ -43,15 +43,15 @@ public struct DownloadDestination: Sendable {
     return DownloadDestination(place: path.map { .file($0) }, existingFile: existingFile)
   }
 
-  /// A file in a directory that exists, named by the URL or the server.
+  /// A file in a directory that exists. The URL or the server names the file.
   ///
   /// The name is made safe: it is one component of a path, is not hidden, doesn't begin like a flag, has no control
   /// characters and no characters that change the direction of text, is valid on other systems, and is not too long. If
-  /// nothing usable is left, it is `download`.
+  /// nothing usable is left, the name is `download`.
   ///
   /// - Parameters:
   ///   - path: the directory, as for ``file(_:ifTaken:)``.
-  ///   - source: what names the file.
+  ///   - source: where the name of the file comes from.
   ///   - existingFile: what happens if the name is taken. A name from the server can't replace a file: with `replace`
   ///     and `server`, the download fails with `invalid-setting`.
   public static func directory(

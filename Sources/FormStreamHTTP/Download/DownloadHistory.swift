@@ -1,7 +1,7 @@
 /// The totals of a download's requests so far, and the last response.
 struct DownloadHistory: Sendable {
-  /// The attempts since the one that last made the file longer than it ever was, that one included, and when the download was
-  /// started.
+  /// The count of attempts, and when the download was started. The count begins again at 1 with each attempt that makes the
+  /// file longer than it ever was.
   private(set) var loop: RetryLoop
   /// How often a request was sent.
   private(set) var attempts = 0
@@ -15,7 +15,7 @@ struct DownloadHistory: Sendable {
   private(set) var resumedFrom: Int64 = 0
   /// Whether the platform's check trusts the servers of all requests; nil if no request was encrypted.
   private(set) var isServerVerified: Bool?
-  /// How the last attempt went on the network; nil if none was made.
+  /// The network metrics of the last attempt; nil if no attempt was made.
   private(set) var metrics: TransferMetrics?
   /// How many connections were made.
   private(set) var newConnections = 0
@@ -35,7 +35,7 @@ struct DownloadHistory: Sendable {
   /// - Parameters:
   ///   - arrived: how many bytes of the last response's body have arrived.
   ///   - size: the size of the partial file now.
-  ///   - before: the size of the partial file before.
+  ///   - before: the size of the partial file before the request.
   mutating func note(
     _ result: TransferResult, arrived: Int64, _ sink: DownloadSink, _ size: Int64,
     replaced before: Int64

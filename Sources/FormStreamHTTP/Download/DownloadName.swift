@@ -21,14 +21,14 @@ struct DownloadName: Sendable {
 
   /// The final name.
   ///
-  /// - Parameter server: what the server calls the file; nil if it says nothing.
+  /// - Parameter server: the name that the server gives the file; nil if it gives none.
   func final(_ server: String?) -> FileName {
     guard mayBeServers, let server, let name = SafeName(server) else { return base }
     return name.fileName
   }
 
-  /// The names of partial files, in the order in which they are tried. A long name is cut to make them. A name is left out if
-  /// it is the name of the complete file, or if the name of its record would be.
+  /// The names of partial files, in the order in which they are tried. Each is made from the base name, which is cut if it is
+  /// long. A partial file's name is left out if this name, or the name of its record, is the base name.
   func partials(_ count: Int) -> some Sequence<FileName> {
     (1...count).lazy.map(partial).filter { $0 != base && Self.record(of: $0) != base }
   }
@@ -63,10 +63,10 @@ extension DownloadDestination {
 extension HTTPURL {
   /// The last segment of the path, with percent codes decoded if that gives text; nil if it is empty.
   fileprivate var lastSegment: String? {
-    // Bytes: a delimiter and a combining mark after it are one `Character`.
+    // Splits bytes, not characters: a delimiter and a combining mark after it are one `Character`.
     let path = absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
       .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    // The pieces before the path are the scheme, an empty one, and the host.
+    // The pieces before the path are the scheme, an empty piece, and the host.
     guard path.count > 3, let segment = path.last, !segment.isEmpty else { return nil }
     let decoded = PercentDecoder.decoded(Array(segment))
     return String(validating: decoded, as: UTF8.self) ?? String(Substring(segment))
@@ -77,7 +77,7 @@ extension HTTPHeaders {
   /// The name that the server gives the file; nil if there is none.
   ///
   /// RFC 6266 §4.1: `filename*` comes before `filename`, and the name is used whatever the disposition type is. Percent codes
-  /// in `filename` are no escapes.
+  /// in `filename` are not decoded.
   var serverName: String? {
     let values = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
     guard values.count == 1, let value = values.first?.value else { return nil }

@@ -6,8 +6,8 @@ public struct DownloadedFile: Sendable {
   public let path: LocalPath
   /// The size in bytes.
   public let size: Int64
-  /// The SHA-256 digest of what was written, as 64 hexadecimal digits; nil unless ``DownloadSettings/computesDigest``
-  /// or ``DownloadSettings/expectedSHA256`` is set.
+  /// The SHA-256 digest of the file's bytes, as 64 hexadecimal digits; nil unless ``DownloadSettings/computesDigest`` or
+  /// ``DownloadSettings/expectedSHA256`` is set.
   public let sha256: SHA256Digest?
   /// How many bytes of the file an earlier download had left; 0 if the file was requested from its beginning.
   public let resumedFrom: Int64
@@ -22,15 +22,14 @@ public struct DownloadedFile: Sendable {
 
 /// The result of a download.
 public struct DownloadResult: Sendable {
-  /// What became of the requests: the outcome and the error of the download, the attempts of all its requests, and the
-  /// last response.
+  /// The outcome and the error of the download, the attempts of all its requests, and the last response.
   ///
-  /// The outcome is `ok` only if the file has its name, and its bytes are one version of the resource, complete.
+  /// The outcome is `ok` only if the file has its name and contains one complete version of the resource.
   public let transfer: TransferResult
   /// The file; nil unless the outcome is `ok`. It is also nil if the server responded 304, and 304 is one of
   /// ``TransferOptions/acceptedStatuses``: nothing was stored then.
   public let file: DownloadedFile?
-  /// How many bytes of the file arrived in this download, including the bytes before it was started again.
+  /// How many bytes of the file arrived in this download, including the bytes that arrived before a restart.
   public let received: Int64
   /// How many bytes of the last response's body arrived that are no part of the file, such as the body of a refusal.
   package let unstored: Int64
@@ -39,8 +38,8 @@ public struct DownloadResult: Sendable {
   public let restarts: Int
   /// The path of the partial file that was left; nil if there is none.
   public let partialFile: LocalPath?
-  /// What a later download needs to continue; nil if the file is complete, or if the server sent nothing by which the file's
-  /// version can be recognized.
+  /// The data that a later download needs to continue; nil if the file is complete, or if the server sent nothing by which the
+  /// file's version can be recognized.
   public let resumeData: DownloadResumeData?
 
   /// Whether the download succeeded, and if not, whether it may succeed later.

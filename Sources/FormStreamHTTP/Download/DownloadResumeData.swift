@@ -8,12 +8,12 @@ public import FormStreamMultipart
 /// let download = try session.startDownload(resuming: JSONDecoder().decode(DownloadResumeData.self, from: data))
 /// ```
 ///
-/// The bytes themselves are in a file beside the destination, `NAME.part`. What the server said of their version is in
-/// `NAME.part.json`. If these files are gone, or the resource has changed, the download starts again.
+/// The bytes themselves are in a file beside the destination, `NAME.part`. The file `NAME.part.json` describes the version of
+/// the bytes. If these files are gone, or the resource has changed, the download starts again.
 ///
-/// The data holds the URL with its query, but no headers and no credentials.
+/// The data contains the URL with its query, but no headers and no credentials.
 public struct DownloadResumeData: Codable, Hashable, Sendable {
-  /// The URL of the request, as text; it may hold secrets, in its query or elsewhere.
+  /// The URL of the request, as text; it may contain secrets, in its query or elsewhere.
   public let url: String
   /// The path of the partial file.
   public var partialFile: LocalPath { LocalPath(bytes: partialFileBytes) }
@@ -30,7 +30,7 @@ public struct DownloadResumeData: Codable, Hashable, Sendable {
   let computesDigest: Bool
   let synchronizes: Bool
 
-  /// The settings that continue the download. They may be changed before it is started.
+  /// The settings that continue the download. They may be changed before the download is started.
   public var settings: DownloadSettings {
     let path = LocalPath(bytes: destination)
     var settings = DownloadSettings(

@@ -106,8 +106,8 @@ final class DownloadRun: Sendable {
     }
   }
 
-  /// How long a cancelled download waits until it has taken the partial file that was left. Only then can it say how to
-  /// continue. A disk that hangs must not hold the download.
+  /// How long a cancelled download waits until it has taken the partial file that was left. Without this file, the result can't
+  /// say how to continue. But a disk that hangs must not hold up the download.
   private static let takingTime = Duration.milliseconds(100)
 
   /// Checks the request, and takes a partial file that was left.
@@ -145,7 +145,7 @@ final class DownloadRun: Sendable {
     return try prepared.get()
   }
 
-  /// Sends a request for everything, or for the rest. Also returns how many bytes of the last response's body arrived.
+  /// Sends a request for the complete file, or for the rest. Also returns how many bytes of the last response's body arrived.
   private func send(
     _ sink: DownloadSink, _ history: DownloadHistory
   ) async -> (result: TransferResult, arrived: Int64) {
@@ -260,15 +260,15 @@ final class DownloadRun: Sendable {
 
   private func unchanged(_ result: TransferResult, _ history: DownloadHistory) -> Step {
     guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
-    // If the server has sent a part of the file, it has said that the file has changed.
+    // By sending a part of the file, the server has said that the file has changed.
     guard history.received == 0 else {
       return .conclude(.init(.failed, .contradictoryUnchanged(result.url)))
     }
     return .unchanged
   }
 
-  /// The error of a cancelled download. It says whether the download was cancelled after bytes of the file had arrived, in any
-  /// of its requests, or before.
+  /// The error of a cancelled download. It says whether any bytes of the file had arrived, in any of the download's requests,
+  /// before the download was cancelled.
   private func cancellation(
     of result: TransferResult, _ history: DownloadHistory
   ) -> TransferError {

@@ -10,11 +10,11 @@ public import FormStreamPlatform
 public struct DownloadSettings: Sendable {
   /// Where the file is stored.
   public var destination: DownloadDestination
-  /// Whether a partial file that an earlier download of the same URL has left is continued. If not, the download
-  /// starts again, and takes the place of that partial file.
+  /// Whether to continue a partial file that an earlier download of the same URL has left. If not, the download starts again,
+  /// and replaces that partial file.
   ///
-  /// A partial file is continued only if it can be proven to be of the version that the server has now. Within one
-  /// download, a response that is cut short is continued in either case.
+  /// A partial file is continued only if it can be proven to be of the version that the server has now. Within one download, a
+  /// response that is cut short is always continued.
   public var resumesPartialFile = true
   /// The SHA-256 digest of the complete file. A file with another digest is removed, and the
   /// download fails with `digest-mismatch`.

@@ -13,7 +13,7 @@ final class DownloadSink: Sendable {
     ///
     /// - Parameter end: the size that the partial file has at the end of the response; nil if it isn't known.
     case storing(end: Int64?)
-    /// The response doesn't continue the partial file, for this reason: everything must be asked for.
+    /// The response doesn't continue the partial file, for this reason. The complete file must be requested.
     case mismatched(String)
     /// There is nothing to store: the server says that the file has not changed (304).
     case unchanged
@@ -35,10 +35,10 @@ final class DownloadSink: Sendable {
   /// How many bytes of the response were stored.
   var received: Int64 { contents.withLock(\.received) }
 
-  /// Prepares the partial file for a response. If that fails, storing the response's first bytes fails.
+  /// Prepares the partial file for a response. If the preparation fails, storing the response's first bytes fails.
   func open(_ head: TransferResponse) {
     do {
-      // The limit of the request itself is for the response, which may have only a part of the file.
+      // The request's own limit applies to the response, which may have only a part of the file.
       if head.status == 206, let limit, let range = ContentRange(head.headers),
         max(range.total ?? 0, range.bytes?.upperBound ?? 0) > limit
       {
@@ -99,7 +99,7 @@ extension TransferResponse {
     headers.joined("Transfer-Encoding")?.lowercased() == "chunked"
   }
 
-  /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a broken connection looks the
+  /// Whether only the end of an unencrypted connection shows the end of the body (RFC 9112 §6.3). A broken connection looks the
   /// same. A response with a part of a resource says how many bytes it has (RFC 9110 §14.4).
   package var hasUnknownEnd: Bool {
     url.origin.scheme == "http" && version.hasPrefix("1.") && status != 204 && status != 304

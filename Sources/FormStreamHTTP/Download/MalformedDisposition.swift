@@ -29,7 +29,7 @@ struct MalformedDisposition {
     filename = (extended.first ?? nil) ?? (plain.first ?? nil)
   }
 
-  /// The pieces between semicolons that are not in quotes. There are none if the quotes have no end.
+  /// The pieces between semicolons that are not in quotes. There are none if a quote is not closed.
   private static func pieces(_ value: [UInt8]) -> [ArraySlice<UInt8>] {
     var pieces: [ArraySlice<UInt8>] = []
     var (start, isQuoted, isEscaped) = (0, false, false)

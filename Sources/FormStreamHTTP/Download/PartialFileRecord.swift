@@ -11,22 +11,22 @@ struct PartialFileRecord: Sendable {
   static let maximumSize = 64 * 1024
 
   private let schema: String
-  /// The URL for people, secrets masked.
+  /// The URL for messages, with secrets masked.
   private let url: String
   /// The digest of the URL: the URL itself may hold secrets.
   private let urlDigest: String
-  /// Which file the partial file is: another program may have put a file of its own under that name.
+  /// The identity of the partial file: another program may have stored a file of its own under the same name.
   private let file: PartialFile.Identity
   /// How the last download left the partial file; nil while a download uses the file, and after such a download was killed.
   var left: PartialFile.Condition?
-  /// What the server said of the version whose bytes the partial file has.
+  /// The version of the bytes in the partial file, as the server described it.
   var version: ResourceVersion
   /// The name that the server gave the file; nil if it gave none.
   let serverName: String?
-  /// How many bytes are certainly on the disk, even if the power failed.
+  /// How many bytes are certainly on the disk, even after a power failure.
   var synchronized: Int64 = 0
-  /// The start of the system during which the other bytes were written: they are in memory or on the disk until that system
-  /// ends.
+  /// The start of the system (boot) after which the other bytes were written. They are in memory or on the disk until the
+  /// system stops.
   var boot: String?
 
   init(
@@ -50,23 +50,23 @@ struct PartialFileRecord: Sendable {
     self = record
   }
 
-  /// Whether a file is the partial file, and still has the bytes that a download has left, as far as that can be known. A file
+  /// Whether a file is the partial file, and still has the bytes that a download has left, as far as this can be known. A file
   /// that another program has written must not be continued or replaced.
   func describes(_ file: PartialFile) throws(SystemError) -> Bool {
     guard try isOf(file) else { return false }
     let condition = try file.condition
     if let left { return condition == left }
-    // A download that was killed has changed the file since it wrote the record. Only the time of birth shows that this is the
-    // same file, and the bytes that were certainly on the disk can't be missing.
+    // A download that was killed has changed the file after it wrote the record. Only the time of birth shows that this is the
+    // same file. The bytes that were certainly on the disk can't be missing.
     return self.file.birth != nil && (condition.size == 0 || condition.size >= synchronized)
   }
 
-  /// Whether a file is the partial file, whatever it has in it.
+  /// Whether a file is the partial file, whatever bytes the file has.
   func isOf(_ file: PartialFile) throws(SystemError) -> Bool { try file.identity == self.file }
 
   func isOfSameFile(as other: PartialFileRecord) -> Bool { file == other.file }
 
-  /// Whether a file's bytes are a record, of whatever file.
+  /// Whether a file's bytes are a record, of any file.
   static func isRecord(_ bytes: [UInt8]) -> Bool {
     PartialFileRecord(bytes)?.schema == schema
   }

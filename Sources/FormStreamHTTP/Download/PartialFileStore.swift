@@ -12,7 +12,7 @@ struct PartialFileStore: Sendable {
   /// Takes a file that an earlier download has left, if the file isn't in use, and if it is of this URL. A file that another
   /// program has stored under such a name is left alone.
   ///
-  /// - Parameter preferred: the name that is looked at first.
+  /// - Parameter preferred: the name that is checked first.
   func takeLeft(_ preferred: FileName?) throws -> (PartialFile, PartialFileRecord)? {
     if let preferred, let taken = try take(preferred) { return taken }
     for name in names.partials(Self.maximumCount) {
@@ -39,12 +39,12 @@ struct PartialFileStore: Sendable {
     _ describe: (PartialFile.Identity) throws -> PartialFileRecord
   ) throws -> (PartialFile, PartialFileRecord) {
     for name in names.partials(Self.maximumCount) {
-      // The record of a file that another process has must not be replaced.
+      // If another process uses the file, its record must not be replaced.
       guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
       var record: PartialFileRecord?
       var file: PartialFile?
-      // Without its file, the record is of no use. It may have replaced the record of a faster process, which writes its record
-      // again when its download ends.
+      // Without its file, the record is of no use. The record may have replaced the record of a faster process. Such a process
+      // writes its record again when its download ends.
       defer {
         if file == nil, let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
       }
@@ -58,7 +58,8 @@ struct PartialFileStore: Sendable {
     throw SystemError.alreadyExists
   }
 
-  /// Whether the name of a partial file's record is free, or has a record that was left: any other file must not be replaced.
+  /// Whether the name of a partial file's record is free, or is taken by a record that was left. Other files must not be
+  /// replaced.
   private func mayHaveRecord(_ name: FileName) throws(SystemError) -> Bool {
     guard try directory.identity(of: DownloadName.record(of: name)) != nil else { return true }
     return recordBytes(of: name).map(PartialFileRecord.isRecord) ?? false
@@ -88,7 +89,7 @@ struct PartialFileStore: Sendable {
     removeRecord(of: file.name) { (try? $0.isOf(file)) == true }
   }
 
-  /// Removes the record of a partial file's name, if it is the record that is meant: another process may have made a file and a
+  /// Removes the record of a partial file's name, if `isMeant` accepts the record: another process may have made a file and a
   /// record with these names by now.
   private func removeRecord(of name: FileName, if isMeant: (PartialFileRecord) -> Bool) {
     let recordName = DownloadName.record(of: name)

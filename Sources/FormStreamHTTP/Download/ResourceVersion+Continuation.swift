@@ -2,8 +2,8 @@ import FormStreamMultipart
 
 /// Whether a response to a request for the rest of a file continues the version whose beginning is stored.
 extension ResourceVersion {
-  /// Why a response of status 206 to a request with `validator` doesn't continue this version; nil if it does. If a server
-  /// ignores `If-Range`, what it says of the version shows this: it must say the same as before.
+  /// Why a response of status 206 to a request with `validator` doesn't continue this version; nil if it does. A server may
+  /// ignore `If-Range`, so the response must describe the same version as before.
   func reasonNotToContinue(with head: TransferResponse, from offset: Int64) throws -> String? {
     let headers = head.headers
     guard !headers.isOfSeveralRanges else {
@@ -31,8 +31,8 @@ extension ResourceVersion {
     return nil
   }
 
-  /// Why a response of status 200 may not be the complete file; nil if it certainly is. Some servers answer a request for the
-  /// bytes from `offset` on with these bytes alone, and yet with status 200.
+  /// Why a response of status 200 may not be the complete file; nil if it certainly is. Some servers send only the bytes from
+  /// `offset` on, as requested, but with status 200.
   func reasonToAskForEverything(after response: ResourceVersion, from offset: Int64) -> String? {
     if let length, let announced = response.length,
       isSameVersion(as: response) || announced != length - offset
@@ -49,7 +49,8 @@ extension ResourceVersion {
       length == nil || length == size,
       isSource(of: try ResourceVersion(headers, from: head.url, length: size))
     else { return false }
-    // Servers may leave the tag out. Then the length that was announced with the bytes is the proof.
+    // Servers may leave the tag out. Then the length that was announced with the stored bytes must prove that they are
+    // complete.
     guard let tag = headers.joined("ETag") else { return length == size }
     return tag == entityTag
   }

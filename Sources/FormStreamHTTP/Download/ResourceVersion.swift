@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamMultipart
 
-/// What a server says of the version of a resource, so that the version can be recognized later.
+/// A server's description of the version of a resource, by which the version can be recognized later.
 struct ResourceVersion: Equatable, Sendable {
   /// The `ETag`, with its quotes. If there are several, they are joined, and prove nothing.
   let entityTag: String?
@@ -12,7 +12,7 @@ struct ResourceVersion: Equatable, Sendable {
   let encoding: String?
   /// The digest of the URL that the bytes came from, after redirects, without its query. The URL itself may hold secrets.
   let source: String
-  /// The digest of that URL with its query.
+  /// The digest of the same URL with its query.
   let completeSource: String
   /// The complete length; nil if it isn't known.
   var length: Int64?
@@ -49,7 +49,7 @@ struct ResourceVersion: Equatable, Sendable {
   }
 
   /// RFC 9110 §8.8.3: opaque-tag = DQUOTE *etagc DQUOTE, etagc = %x21 / %x23-7E / obs-text. Bytes that are not UTF-8 have
-  /// become the replacement character, so that another tag can have the same text.
+  /// become the replacement character, so different tags can have the same text.
   private static func isStrong(_ tag: String) -> Bool {
     guard !tag.unicodeScalars.contains("\u{FFFD}") else { return false }
     let bytes = Array(tag.utf8)
@@ -80,14 +80,14 @@ struct ResourceVersion: Equatable, Sendable {
       && isSource(of: other)
   }
 
-  /// Whether another response claims to be of this version, but to have another complete length.
+  /// Whether another response claims to be of this version, but announces another complete length.
   func contradicts(_ other: ResourceVersion) -> Bool {
     guard let length, let otherLength = other.length, length != otherLength else { return false }
     return isSameVersion(as: other)
   }
 
-  /// RFC 9110 §8.8.1: the same validator at two URLs says nothing. The query may be another, because redirects to storage are
-  /// signed anew each time. But then only a tag proves the version, because many resources can have the same date.
+  /// RFC 9110 §8.8.1: the same validator at two URLs says nothing. The query may differ, because redirects to storage get a new
+  /// signature each time. If the query differs, only a tag proves the version, because many resources can have the same date.
   func isSource(of other: ResourceVersion) -> Bool {
     completeSource == other.completeSource || source == other.source && entityTag != nil
   }

@@ -6,7 +6,7 @@ import FormStreamPlatform
 ///
 /// All functions but ``size`` may block on the disk, and exclude each other.
 final class ResumableFile: Sendable {
-  /// After how many bytes the partial file is written to the disk, so that no more are lost if the power fails.
+  /// After how many bytes the partial file is written to the disk, so that a power failure loses at most this many.
   private static let synchronizedEvery: Int64 = 128 * 1024 * 1024
   /// The highest number that a file gets if its name is taken.
   private static let maximumNumber = 100_000
@@ -15,10 +15,10 @@ final class ResumableFile: Sendable {
     var file: PartialFile?
     /// The record of the file, as it is on the disk; nil if there is none.
     var record: PartialFileRecord?
-    /// The version that was begun by this download, or by the download that it continues. It gets its length as soon as a
-    /// response has said it. A response that contradicts the version is not stored.
+    /// The version that was begun by this download, or by the download that this download continues. Its length is set as
+    /// soon as a response has announced it. A response that contradicts the version is not stored.
     var known: ResourceVersion?
-    /// How many bytes of the file are used: 0 if the file is to be begun again.
+    /// How many bytes of the file are used: 0 if the file must be started again.
     var size: Int64 = 0
     var digest: RunningDigest?
     /// Whether the server now has other bytes than the file.
@@ -99,7 +99,7 @@ final class ResumableFile: Sendable {
     (state.size, state.known) = (reliable, record.version)
   }
 
-  /// Hashes the bytes that an earlier download has left. If the digest is no longer wanted, there is none.
+  /// Hashes the bytes that an earlier download has left. Stops without a digest if the digest is no longer wanted.
   func hashWhatIsThere(while isWanted: () -> Bool) throws {
     guard settings.needsDigest else { return }
     try state.withLock { state in
@@ -143,7 +143,7 @@ final class ResumableFile: Sendable {
   /// The complete length; nil if it isn't known.
   var total: Int64? { state.withLock { $0.record?.version.length } }
 
-  /// Has the next request ask for everything.
+  /// Makes the next request ask for the complete file.
   func startAgain() { state.withLock { $0.isStale = true } }
 
   /// Whether a response of status 416 says that everything is there.
@@ -151,7 +151,7 @@ final class ResumableFile: Sendable {
     state.withLock { (try? $0.record?.version.isComplete($0.size, by: head)) == true }
   }
 
-  /// The error of a response of status 416 that gives the version another length; nil if it does not.
+  /// The error if a response of status 416 gives the version another length; nil if it doesn't.
   func contradiction(in head: TransferResponse) -> TransferError? {
     state.withLock { state in
       let total = ContentRange(head.headers)?.total
@@ -191,7 +191,7 @@ final class ResumableFile: Sendable {
         if let reason = try record.version.reasonNotToContinue(with: head, from: demand.offset) {
           return .mismatched(reason)
         }
-        // The first response may not have said the length, and the bytes that are written now belong to this start of the
+        // The first response may not have announced the length. The bytes that are written now belong to this start of the
         // system.
         if record.boot != boot || record.version.length == nil {
           record.boot = boot
@@ -229,7 +229,7 @@ final class ResumableFile: Sendable {
   private func beginFile(
     _ version: ResourceVersion, _ serverName: String?, _ state: inout State
   ) throws {
-    // A record of the new version beside bytes of the old version would join the two.
+    // A record of the new version beside bytes of the old version would mix the two versions.
     try state.file?.truncate(to: 0)
     (state.size, state.record, state.isStale) = (0, nil, false)
     let describe = { [url, boot] (file: PartialFile.Identity) in
@@ -248,7 +248,7 @@ final class ResumableFile: Sendable {
   /// Appends bytes of a response.
   func append(_ bytes: UnsafeRawBufferPointer, from sink: DownloadSink) throws {
     try state.withLock { state in
-      // A response that nothing waits for any more must not write into the bytes of the next response.
+      // A response that is no longer waited for must not write into the bytes of the next response.
       guard state.current == ObjectIdentifier(sink), let file = state.file else {
         throw SystemError.notOpen
       }
@@ -319,7 +319,7 @@ final class ResumableFile: Sendable {
       return try state.withLock { state in
         guard let file = state.file else { throw SystemError.notOpen }
         guard try isAsWritten(file, state) else { throw TransferError.partialFileChanged(place) }
-        // A response without a length shows its length at its end.
+        // If the response had no length, the length is known only now.
         if let length = state.known?.length, length != state.size {
           let size = state.size
           files.remove(file)
@@ -339,7 +339,7 @@ final class ResumableFile: Sendable {
         let name = try self.name(file, wanted)
         let size = state.size
         files.removeRecord(of: file)
-        // The file was synchronized or flushed, which reports the errors that closing it would report.
+        // Closing the file reports no new error, because the file was synchronized or flushed.
         try? file.close()
         state = State()
         do throws(SystemError) {
@@ -356,7 +356,7 @@ final class ResumableFile: Sendable {
     }
   }
 
-  /// Whether the file has its name, and no other program has cut it or appended to it.
+  /// Whether the file still has its name, and no other program has cut it or appended to it.
   private func isAsWritten(_ file: PartialFile, _ state: State) throws(SystemError) -> Bool {
     guard try file.hasName else { return false }
     return try file.size == state.size
@@ -414,7 +414,7 @@ final class ResumableFile: Sendable {
         files.remove(file)
         return nil
       }
-      // `state.size` is 0 if the partial file was left alone.
+      // `state.size` is 0 if this download didn't use the partial file.
       guard state.size == 0 || (try? isAsWritten(file, state)) == true else {
         files.removeRecord(of: file)
         return nil

@@ -9,6 +9,6 @@ final class RunningDigest {
 
   func update(_ bytes: UnsafeRawBufferPointer) throws(DigestError) { try digest?.update(bytes) }
 
-  /// The digest of all bytes. It can be asked for once.
+  /// The digest of all bytes. It can be asked for only once.
   func finalize() throws(DigestError) -> SHA256Digest? { try digest.take()?.finalize() }
 }

@@ -4,11 +4,11 @@ extension TransferSession {
   /// Starts a download and returns at once.
   ///
   /// The bytes go to `NAME.part` beside the destination. Only the user can read this file, and it gets its final name when it
-  /// is complete. What identifies the version of the bytes is in `NAME.part.json`. If another download uses these files, this
-  /// one makes its own, such as `NAME.2.part`; neither disturbs the other.
+  /// is complete. `NAME.part.json` identifies the version of the bytes. If another download uses these files, this download
+  /// makes its own files, such as `NAME.2.part`; neither download disturbs the other.
   ///
-  /// A response that is cut short is continued in the next attempt that ``TransferOptions/retry`` allows. The attempts are
-  /// counted anew whenever an attempt has made the file longer than it ever was.
+  /// A response that is cut short is continued in the next attempt that ``TransferOptions/retry`` allows. The count of attempts
+  /// begins again whenever an attempt has made the file longer than it ever was.
   ///
   /// - Parameters:
   ///   - request: a GET without a body. It can't have the headers `Range` and `If-Range`, and asks for no content coding. Its
@@ -21,10 +21,10 @@ extension TransferSession {
     start(DownloadRun(request, settings, session: self, engine: engines[nextEngine()]))
   }
 
-  /// Starts to continue a download that was cancelled or failed.
+  /// Continues a download that was cancelled or failed, and returns at once.
   ///
   /// - Parameters:
-  ///   - data: what the earlier download returned. Headers and credentials are not in it.
+  ///   - data: the data that the earlier download returned. It contains no headers and no credentials.
   ///   - options: how the requests are sent.
   /// - Throws: `invalidURL`.
   public func startDownload(

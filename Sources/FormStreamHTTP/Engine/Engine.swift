@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// A thread that drives exchanges, and that runs the tasks that decide what follows an exchange. So a request proceeds even if
+/// A thread that drives exchanges and runs the tasks that decide what follows an exchange. A request therefore proceeds even if
 /// the threads that all tasks of the program share are busy.
 ///
 /// The inbox is shared between threads; everything else belongs to the engine's thread.
@@ -14,19 +14,19 @@ final class Engine: @unchecked Sendable {
     case run(UnownedJob)
     case stop
 
-    /// Whether libcurl has something to do afterwards.
+    /// Whether libcurl has something to do after this command.
     var concernsTransfers: Bool { if case .run = self { false } else { true } }
   }
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the engine waits, or is about to, and has to be woken.
+    /// Whether the engine waits or is about to wait, so that the next command has to wake it.
     var isAwaited = false
   }
 
   /// The longest time between two checks of the time limits.
   private static let checkInterval = Duration.milliseconds(50)
-  /// How often tasks may run in a row before the transfers go on.
+  /// The maximum number of rounds in a row without a call to libcurl. Tasks must not hold up the transfers for longer.
   private static let maximumRoundsWithoutLibcurl = 8
 
   /// The threads for everything that may block.
@@ -36,19 +36,19 @@ final class Engine: @unchecked Sendable {
   private var taken: [Command] = []
   private let multi: CurlMulti
   private let maximumHostConnections: Int?
-  /// How many exchanges have one connection more than the maximum.
+  /// How many exchanges have a connection beyond the maximum.
   private var extraConnections = 0
   private let running: RunningExchanges
   /// The exchanges that wait for the SETTINGS of an HTTP/2 server.
   private var awaitingSettings: [Exchange] = []
-  /// The exchanges that are over, but whose results still wait a moment for the response's target.
+  /// The exchanges that are over, but whose results wait a moment for the response's target.
   private var inGracePeriod: [Exchange] = []
 
   /// The exchanges that are being driven, shared with the callback for sockets that are about to be closed.
   private final class RunningExchanges {
     /// The exchanges by the identity of their `CurlEasy`.
     var exchanges: [ObjectIdentifier: Exchange] = [:]
-    /// The exchanges that may have to look at the server's first bytes before libcurl reads them.
+    /// The exchanges that may have to check the server's first bytes before libcurl reads them.
     var awaitingFirstBytes: [Exchange] = []
   }
 
@@ -78,21 +78,22 @@ final class Engine: @unchecked Sendable {
 
   func setPaused(_ exchange: Exchange, _ isPaused: Bool) { post(.setPaused(exchange, isPaused)) }
 
-  /// Reports that a source that had no bytes has some.
+  /// Reports that a source has bytes again after it had none.
   ///
-  /// - Parameter easy: the `CurlEasy` of the source's exchange, which may have ended: a blocked source must not keep
-  ///   its exchange alive.
+  /// - Parameter easy: the `CurlEasy` of the source's exchange. The exchange may have ended, because a blocked source must not
+  ///   keep it alive.
   func sourceHasMore(_ easy: ObjectIdentifier) { post(.sourceHasMore(easy)) }
 
   /// Reports that the target of a response has room, has failed, or is complete.
   ///
-  /// - Parameter easy: the `CurlEasy` of the target's exchange, which may have ended.
+  /// - Parameter easy: the `CurlEasy` of the target's exchange. The exchange may have ended.
   func targetMoved(_ easy: ObjectIdentifier) { post(.targetMoved(easy)) }
 
   /// Ends the thread. No exchange may be running.
   func stop() { post(.stop) }
 
-  /// Wakes the engine only if it waits: waking it costs more than the rest of a small request.
+  /// Passes a command to the engine. The engine is woken only if it waits, because waking it costs more than the rest of a
+  /// small request.
   private func post(_ command: Command) {
     let wakesEngine = inbox.withLock { inbox in
       inbox.commands.append(command)
@@ -107,7 +108,7 @@ final class Engine: @unchecked Sendable {
   private func drive() {
     ignoreBrokenPipesOnThisThread()
     var nextCheck = ContinuousClock.now
-    // libcurl looks at all transfers each time, so it is called only if one of them may go on.
+    // Each call of libcurl goes through all transfers, so libcurl is called only if one of them may go on.
     var isDue = true
     var roundsWithoutLibcurl = 0
     while true {
@@ -132,7 +133,7 @@ final class Engine: @unchecked Sendable {
       if !inGracePeriod.isEmpty { inGracePeriod.removeAll { reportIfDelivered($0) } }
       guard mayWait() else { continue }
       let hasReady = multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
-      // If neither a socket nor a command ended the wait, a time limit did, which may be libcurl's.
+      // If neither a socket nor a command ended the wait, a time limit ended it. This may be a limit of libcurl's own.
       isDue = hasReady || inbox.withLock { $0.commands.isEmpty }
     }
   }
@@ -156,7 +157,7 @@ final class Engine: @unchecked Sendable {
   private func restart(_ exchange: Exchange) -> Bool {
     // The exchange may have been cancelled.
     guard let socket = exchange.awaitedSocket else { return true }
-    // The server allows few streams if the exchange has waited before.
+    // If the exchange waits for the second time, the server allows few streams, so the exchange gets a connection of its own.
     let isOnNewConnection = exchange.waits > 1
     if !isOnNewConnection, multi.awaitsSettings(socket) { return false }
     exchange.noteRestart()
@@ -187,7 +188,7 @@ final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Whether there are no commands. If there are none, the next command wakes the engine.
+  /// Whether the engine may wait, because there are no commands. If it may, the next command wakes it.
   private func mayWait() -> Bool {
     inbox.withLock { inbox in
       inbox.isAwaited = inbox.commands.isEmpty
@@ -251,7 +252,7 @@ final class Engine: @unchecked Sendable {
     return true
   }
 
-  /// Adapts libcurl's own maximum of connections, because libcurl would let exchanges beyond it wait.
+  /// Changes libcurl's own maximum of connections. Otherwise libcurl would make the exchanges beyond the maximum wait.
   private func changeExtraConnections(by change: Int) {
     extraConnections += change
     guard let maximumHostConnections else { return }

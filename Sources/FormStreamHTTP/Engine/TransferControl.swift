@@ -8,7 +8,7 @@ final class TransferControl: Sendable {
     var running: (exchange: Exchange, engine: Engine)?
     /// The task that waits for the end of a pause.
     var waiting: CheckedContinuation<Void, Never>?
-    /// Ends the wait for a blocking operation, which itself goes on.
+    /// Ends the wait for a blocking operation. The operation itself goes on.
     var abandon: (@Sendable () -> Void)?
 
     /// Passes `isPaused` on to the engine. Called under the lock, so that the engine gets the changes in their order.
@@ -55,7 +55,7 @@ final class TransferControl: Sendable {
     abandon?()
   }
 
-  /// Waits until the request is resumed or cancelled, if it is paused.
+  /// If the request is paused, waits until it is resumed or cancelled.
   func waitWhilePaused() async {
     guard state.withLock({ $0.isPaused }) else { return }
     await withCheckedContinuation { continuation in
@@ -68,12 +68,12 @@ final class TransferControl: Sendable {
     }
   }
 
-  /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is cancelled
+  /// Runs a function that may block (on a disk or a pipe) on a separate thread. Returns nil as soon as the request is cancelled
   /// or the time limit is over; the value that the function returns later is dropped.
   ///
   /// - Parameters:
-  ///   - grace: how long the function is waited for if the request is cancelled.
-  ///   - interrupt: called on a separate thread if this returns nil, so that the function returns soon.
+  ///   - grace: how long to wait for the function after the request is cancelled.
+  ///   - interrupt: makes the function return soon. Called on a separate thread if this method returns nil.
   @discardableResult
   func performBlocking<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
@@ -86,9 +86,9 @@ final class TransferControl: Sendable {
     return value
   }
 
-  /// Asks the program. The program's code runs in a task of its own: the request's tasks run on the engine's thread, which that
-  /// code must not hold. Returns nil as soon as the request is cancelled; the task of the program's code is then cancelled,
-  /// too.
+  /// Asks the program for a decision. The program's code runs in a task of its own, because the request's tasks run on the
+  /// engine's thread, which the program's code must not block. Returns nil as soon as the request is cancelled; the task of the
+  /// program's code is then cancelled, too.
   func ask<Value: Sendable>(
     _ decide: @escaping @Sendable () async throws -> Value
   ) async -> Result<Value, any Error>? {
@@ -102,8 +102,8 @@ final class TransferControl: Sendable {
     return answer
   }
 
-  /// Tells the program of a repetition. The program's code runs on a separate thread, because it may block, or wait for other
-  /// requests.
+  /// Reports a retry to the program. The program's code runs on a separate thread, because the code may block, or wait for
+  /// other requests.
   func announce(
     _ retry: TransferRetry, to willRetry: (@Sendable (TransferRetry) -> Void)?
   ) async {
@@ -114,14 +114,14 @@ final class TransferControl: Sendable {
   /// A wait for a value, which ends when the value is there, or when a timer fires.
   private struct Waiting<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
-    /// The timers are cancelled with the wait: they run on the engine, which may end after it.
+    /// The timers are cancelled when the wait ends, because they run on the engine, and the engine may end after the wait.
     var timers: [Task<Void, Never>] = []
   }
 
   /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.
   ///
   /// - Parameters:
-  ///   - grace: how long the value is waited for if the request is cancelled, now or before this call.
+  ///   - grace: how long to wait for the value if the request is cancelled, during this call or before it.
   ///   - begin: begins the work that calls `end` with the value. `end` returns false if nothing waits for the value any more.
   func wait<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
@@ -169,7 +169,8 @@ final class TransferControl: Sendable {
   /// Makes an engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at once.
   func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
     let result = await withCheckedContinuation { continuation in
-      // The start is posted before others can see the exchange, so that their commands are carried out after it.
+      // The start is posted before other threads can see the exchange, so that the engine carries out their commands after the
+      // start.
       engine.start(exchange) { continuation.resume(returning: $0) }
       let isCancelled = state.withLock { state in
         state.running = (exchange, engine)

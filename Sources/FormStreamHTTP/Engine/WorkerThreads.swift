@@ -9,7 +9,7 @@ final class WorkerThreads: Sendable {
   private static let idleTime = Duration.seconds(5)
 
   private struct State {
-    /// The threads without work; the one that had work last is at the end.
+    /// The threads without work; the thread that worked last is at the end.
     var idle: [Worker] = []
     var isStopped = false
   }
@@ -68,7 +68,8 @@ final class WorkerThreads: Sendable {
       let (work, isStopped) = state.withLock { (worker.work.take(), $0.isStopped) }
       if let work { return work }
       if isStopped { break }
-      // Otherwise, the signal came late: its work was found below already.
+      // Otherwise, the signal came after an earlier wait had timed out, and its work was taken then, at the end of this
+      // function.
     }
     return state.withLock { state in
       state.idle.removeAll { $0 === worker }

@@ -7,7 +7,7 @@ enum CertificateProblem: Equatable {
   case expired(String)
   case notYetValid(String)
   case wrongHost(String, names: [String])
-  /// In libssl's words.
+  /// Another problem, in libssl's words.
   case other(String)
 }
 
@@ -35,7 +35,8 @@ extension CertificateProblem: CustomStringConvertible {
       "Name the certificate itself as an authority (\(authorities)) if you trust it."
     case .unknownIssuer:
       "Name the authority that issued it (\(authorities)) if you trust it."
-    // The key may be too weak, say, or the certificate is for another purpose. Trusting another authority doesn't help.
+    // The key may be too weak, for example, or the certificate may be for another purpose. Trusting another authority
+    // doesn't help.
     case .other: "The server needs another one."
     case .expired: "The server needs a new one. Check this machine's clock, too."
     case .notYetValid: "Check the clock of this machine and of the server."

@@ -6,7 +6,7 @@ extension CurlFailure {
   /// Why a connection broke.
   var brokenReason: String {
     if let name = streamError {
-      // libcurl doesn't tell whether the server ended the request, or nghttp2 because the response was not valid.
+      // libcurl doesn't say who ended the request: the server, or nghttp2 because the response was not valid.
       return "the request was ended with the HTTP/2 error \(name)"
     }
     if message.contains("before getting all response header fields") {
@@ -30,7 +30,7 @@ extension CurlFailure {
     systemError > 0 ? " (\(SystemError(number: systemError)))" : ""
   }
 
-  /// Why there is no encryption, or why a file for it can't be used: OpenSSL's reason without the text before it, such as
+  /// Why there is no encryption, or why a file for TLS can't be used: OpenSSL's reason without the text before it, such as
   /// `error:0A00010B:SSL routines::`.
   var tlsReason: String {
     guard let start = message.ranges(of: "::").last?.upperBound else { return message }
@@ -90,7 +90,7 @@ extension CurlFailure {
     return message[range.upperBound...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }
   }
 
-  /// What the system says about the connection; nil if the server has only closed it.
+  /// The system's reason why the connection broke, in words for people; nil if the server only closed the connection.
   private var textOfSystem: String? {
     let texts = [
       ("reset by peer", "the server reset it"), ("timed out", "nothing was acknowledged in time"),

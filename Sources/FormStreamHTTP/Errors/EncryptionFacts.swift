@@ -14,7 +14,7 @@ struct EncryptionFacts {
   /// Whether the server asked for a client certificate, and ended the connection without a response or a reason.
   let isClientCertificateDoubtful: Bool
 
-  /// The possible cause of a broken connection, as a sentence that begins with a blank; empty if nothing is known.
+  /// The possible cause of a broken connection, as a sentence that begins with a space; empty if nothing is known.
   var clientCertificateNote: Message {
     guard isClientCertificateDoubtful else { return "" }
     if settings.withholdsCertificate {

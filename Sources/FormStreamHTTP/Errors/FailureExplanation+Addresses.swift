@@ -1,21 +1,21 @@
 import FormStreamPlatform
 
-/// Explains failures that settings about addresses cause: libcurl doesn't try some addresses, and reports a failed connection.
+/// Explains failures that are caused by settings about addresses: libcurl doesn't try the addresses that a setting excludes,
+/// and reports only a failed connection.
 extension FailureExplanation {
-  /// The host that a connection leads to.
+  /// The host that this client connects to.
   var connectedHost: String {
     if let proxy { return proxy.host }
     let origin = url.origin
     return configuration.replacedHosts.lazy.compactMap { $0.host(for: origin) }.first ?? origin.host
   }
 
-  /// The host whose address was asked for: the URL's host if it was to be resolved for a SOCKS proxy, otherwise
-  /// ``connectedHost``.
+  /// The host whose address was looked up: the URL's host if a SOCKS proxy needed its address, otherwise ``connectedHost``.
   func lookedUpHost(_ failure: CurlFailure) -> String {
     failure.isOfProxy ? url.origin.host : connectedHost
   }
 
-  /// The error if the host is an address that settings exclude. No other attempt can succeed then.
+  /// The error if the host is an address that settings exclude. Another attempt can't succeed then.
   func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
     guard configuration.unixSocket == nil, let version = ipVersion(connectedHost) else {
       return nil
@@ -35,7 +35,7 @@ extension FailureExplanation {
         + "\(connectedHost) is one of IPv\(version). Name one of the same kind.")
   }
 
-  /// The error if a proxy of SOCKS4 was to connect to an address of IPv6; nil if the host is a name.
+  /// The error if a SOCKS4 proxy was asked to connect to an IPv6 address; nil if the host is a name.
   func addressForSOCKS4(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
     guard failure.isOfProxy, proxy?.kind == .socks4, ipVersion(url.origin.host) == 6 else {
       return nil
@@ -46,14 +46,14 @@ extension FailureExplanation {
         + "Use a proxy of SOCKS5.")
   }
 
-  /// A sentence about the addresses that a SOCKS4 proxy gets; empty if no such proxy was asked.
+  /// A sentence about the addresses that a SOCKS4 proxy gets; empty if no SOCKS4 proxy was asked.
   func socks4Note(_ failure: CurlFailure) -> String {
     failure.isOfProxy && proxy?.kind == .socks4
       ? " A proxy of SOCKS4 gets only addresses of IPv4." : ""
   }
 
-  /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if there
-  /// is no such setting.
+  /// A sentence that names the setting that limits which of a host's addresses are looked up and tried; empty if no setting
+  /// limits them.
   var familyNote: Message {
     if configuration.unixSocket != nil || ipVersion(connectedHost) != nil { return "" }
     let start = configuration.localInterface.flatMap(ipVersion).map {
@@ -71,7 +71,7 @@ extension FailureExplanation {
     }
   }
 
-  /// The version of IP of an address, in brackets or after `host!`; nil if the text is something else.
+  /// The IP version of an address, which may be in brackets or after `host!`; nil if the text is not an address.
   private func ipVersion(_ text: String) -> Int? {
     let address = text.hasPrefix("host!") ? text.dropFirst(5) : text[...]
     return addressBytes(address.filter { !"[]".contains($0) }).map { $0.count == 4 ? 4 : 6 }

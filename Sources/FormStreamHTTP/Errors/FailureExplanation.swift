@@ -20,7 +20,7 @@ struct FailureExplanation {
   let configuration: TransferSession.Configuration
   let encryption: EncryptionFacts
 
-  /// Explains a failure that libcurl reported. Returns whether another attempt may succeed, too.
+  /// Explains a failure that libcurl reported. Also returns whether another attempt may succeed.
   func error(for failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let reason = failure.message
     if encryption.isClientCertificateRefused { return clientCertificateRefused(failure) }
@@ -110,7 +110,7 @@ struct FailureExplanation {
         "received a response that is not HTTP: \(failure.malformedReason). Check the server, and that the port is right."
       )
     case .send, .receive, .noResponse: return connectionLost(failure.brokenReason, failure)
-    // libcurl was not allowed to send the request again after a kept connection had ended.
+    // A kept connection had ended, and libcurl was not allowed to send the request again.
     case .rewindRefused, .abortedByUs: return connectionLost("the server closed it", failure)
     case .other, .badArgument:
       guard stage == .notSent else { return connectionLost(failure.brokenReason, failure) }
@@ -213,8 +213,8 @@ struct FailureExplanation {
     }
   }
 
-  /// The error of a handshake that the server ended because of the client's certificate, whenever that becomes known. With TLS
-  /// 1.3 the client may have sent something by then, but the server doesn't read it.
+  /// The error of a handshake that the server ended because of the client's certificate. With TLS 1.3, the client may learn
+  /// this only after it has sent something, but the server doesn't read what was sent.
   private func clientCertificateRefused(
     _ failure: CurlFailure
   ) -> (TransferError, isTransient: Bool) {
@@ -233,7 +233,7 @@ struct FailureExplanation {
           + "(\(SettingName.clientCertificate)).")
   }
 
-  /// The error of a proxy that made no connection to the server, so that it has received nothing for the server.
+  /// The error of a proxy that made no connection to the server. The proxy has then received nothing for the server.
   private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let (reason, isTransient) = failure.refusal(by: proxy)
     let remedy: Message =

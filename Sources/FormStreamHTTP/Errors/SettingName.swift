@@ -1,13 +1,12 @@
 import FormStreamPlatform
 
 /// The settings that messages name: the library names them by their properties, the command by its flags.
-package enum SettingName: String, CaseIterable, MessageSetting {
+package enum SettingName: String, MessageSetting {
   case attemptLimit = "TimeLimits.attempt"
   case responseLimit = "TimeLimits.response"
   case retryTimeLimit = "RetryPolicy.timeLimit"
   case longestRetryAfter = "RetryPolicy.maximumRetryAfter"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
-  // This name begins with the next one, so it comes first: no command may take it for the next one.
   case authoritiesDirectory = "TLSSettings.authoritiesDirectory"
   case authorities = "TLSSettings.authorities"
   case clientCertificate = "TLSSettings.certificate"

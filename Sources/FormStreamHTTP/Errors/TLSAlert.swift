@@ -1,4 +1,4 @@
-/// The alerts of TLS that mean something here (RFC 8446 §6, IANA's TLS Alerts).
+/// The alerts of TLS that this module needs (RFC 8446 §6, IANA's TLS Alerts).
 enum TLSAlert {
   static let closeNotify: UInt8 = 0
   static let handshakeFailure: UInt8 = 40
@@ -8,7 +8,7 @@ enum TLSAlert {
   /// The name of an alert, or its number.
   static func name(of alert: UInt8) -> String { names[alert] ?? "\(alert)" }
 
-  /// RFC 8446 §6.
+  /// The names of the alerts (RFC 8446 §6).
   private static let names: [UInt8: String] = [
     0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 22: "record_overflow",
     40: "handshake_failure", 42: "bad_certificate", 43: "unsupported_certificate",

@@ -65,7 +65,7 @@ extension TransferError {
         + "or send credentials that don't wait (Basic).")
   }
 
-  /// The server asked for credentials after the body was begun.
+  /// The server asked for credentials after a part of the body was read.
   ///
   /// - Parameters:
   ///   - refused: the error that names the response.

@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension TransferError {
-  /// Nothing was requested.
+  /// The destination can't be used, so nothing was requested.
   static func notDownloadable(to destination: LocalPath, _ error: SystemError) -> TransferError {
     let what = destination.description
     if error == .alreadyExists {
@@ -30,7 +30,7 @@ extension TransferError {
       underlying: error)
   }
 
-  /// Another program has changed the partial file while it was written.
+  /// Another program changed the partial file while the download was written to it.
   static func partialFileChanged(_ path: LocalPath) -> TransferError {
     TransferError(
       .responseNotStored, on: path.description,
@@ -99,7 +99,7 @@ extension TransferError {
       "The response from \(url) ended at byte \(size), and announced those up to \(end).")
   }
 
-  /// The server sends fewer bytes at once than it is asked for.
+  /// The server sends fewer bytes at once than it is asked for, and the time for further attempts is over.
   static func downloadOverdue(
     _ url: HTTPURL, _ size: Int64, of total: Int64, _ limit: Duration
   ) -> TransferError {

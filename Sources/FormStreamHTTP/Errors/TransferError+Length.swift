@@ -1,12 +1,12 @@
 import FormStreamMultipart
 
-/// Failures of servers that take only bodies whose length is announced.
+/// Failures because a server takes only bodies whose length is announced.
 extension TransferError {
   /// What to do about a body that can be read only once.
   ///
   /// - Parameter length: the length of the body; nil if it is not known.
   static func onceRemedy(length: Int64?) -> Message {
-    // A stream of known length is not stored.
+    // A stream of known length is never spooled.
     guard length == nil else { return "use a file as the body" }
     return
       "let it be stored before it is sent (\(SettingName.spooling)), or read further ahead (\(SettingName.readAhead))"

@@ -6,10 +6,10 @@ extension TransferError {
   enum RedirectObstacle {
     /// A GET to the new URL would not show whether the request was carried out.
     case notRepeated
-    /// The status is not one that redirects.
+    /// The status is not a redirect that can be followed.
     case status
     case notAURL
-    /// As many redirects as allowed were followed.
+    /// The maximum number of redirects was followed.
     case limit(Int)
     /// The request is encrypted, and would be sent without encryption.
     case losesEncryption
@@ -67,7 +67,7 @@ extension TransferError {
         + "read once: send it to that URL, or \(onceRemedy(length: length)).")
   }
 
-  /// A 303 says that the request was carried out, but this one came before the server can have done that.
+  /// A 303 says that the request was carried out, but this 303 came before the server had the complete body.
   static func redirectedEarly(_ url: HTTPURL) -> TransferError {
     TransferError(
       .respondedEarly, on: url.description,

@@ -135,7 +135,7 @@ extension TransferError {
   static let notCompressible = TransferError(
     .engineFailed, on: "the body", "The body can't be compressed: there is not enough memory.")
 
-  /// The body has to be waited for, and there is no thread for that.
+  /// The body may have to be waited for, and the system can't start a thread to wait.
   static let noThreadForBody = TransferError(
     MultipartError(.streamFailed, on: "the body", noThread.message))
 
@@ -152,7 +152,7 @@ extension TransferError {
 }
 
 extension BodyPreparation {
-  /// What could not be done in time, and what to do about that, except for raising the limit.
+  /// What could not be done in time, and what to do about it other than raising the limit.
   fileprivate var words: (done: String, remedy: Message) {
     switch self {
     case .measuring: ("measured", "check the disk or the program that it is read from")

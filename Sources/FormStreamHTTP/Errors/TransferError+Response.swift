@@ -30,7 +30,7 @@ extension TransferError {
     adding("The request may have been passed on and carried out: ask the server that it is for.")
   }
 
-  /// Adds why the server may have refused the request.
+  /// Adds that the server may have refused the request because its body is compressed.
   var refusingCompressedBody: TransferError {
     adding("It may not take compressed bodies: send it without \(SettingName.bodyCoding).")
   }
@@ -133,7 +133,7 @@ extension TransferError {
     tooLarge(url, "has a line of more than \(counted(limit, "byte", "bytes"))")
   }
 
-  /// Another response was expected in place of this one.
+  /// Only the beginning of the response was kept, because another response was expected to replace it.
   static func onlyBeginningKept(_ url: HTTPURL) -> TransferError {
     tooLarge(url, "was not expected to be the last, and only its beginning was kept")
   }
@@ -144,7 +144,7 @@ extension TransferError {
       "The response from \(url) \(what): raise the limit, or read it in pieces.")
   }
 
-  /// Another response was expected in place of this one.
+  /// The end of the response was not kept, because another response was expected to replace it.
   static func heldResponseCut(_ held: TransferResponse) -> TransferError {
     TransferError(
       .responseTooLarge, on: held.url.description,

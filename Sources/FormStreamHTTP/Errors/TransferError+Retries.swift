@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Sentences about other attempts that are added to an error.
+/// Adds sentences about other attempts to an error.
 extension TransferError {
   /// Adds why a request is not repeated.
   ///
@@ -11,7 +11,7 @@ extension TransferError {
     )
   }
 
-  /// Adds that an earlier attempt leaves a doubt.
+  /// Adds that an earlier attempt may have been carried out.
   var afterDoubtfulAttempt: TransferError {
     adding("An earlier attempt was sent completely, and may have been carried out.")
   }
@@ -36,7 +36,7 @@ extension TransferError {
   }
 }
 
-/// Why a server that asks to come again later (`Retry-After`) is not asked again.
+/// Why a request is not repeated after the wait that the server asks for (`Retry-After`).
 extension Message {
   static func waitTooLong(_ wait: Duration, limit: Duration) -> Message {
     "\(asked(wait)), and at most \(limit.inSeconds) are waited for: try again then, or allow a longer "

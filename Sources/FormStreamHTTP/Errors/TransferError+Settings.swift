@@ -59,7 +59,7 @@ extension TransferError {
     .invalidSetting, on: "passphrase",
     "The passphrase of the client's key has a NUL in it: remove it.")
 
-  /// - Parameter content: what the setting names, with its article.
+  /// - Parameter content: the kind of file that the setting needs, with its article, such as "a PEM file".
   static func fileUnreadable(
     _ path: LocalPath, of setting: SettingName, _ content: String, _ reason: SystemError
   ) -> TransferError {
@@ -86,7 +86,7 @@ extension TransferError {
   }
 
   private static func invalidProxy(_ what: String) -> TransferError {
-    // The text may hold a password.
+    // The proxy is not shown, because its text may contain a password.
     TransferError(
       .invalidSetting, on: "proxy",
       "\(what) is not one that can be used: write [SCHEME://]HOST[:PORT], with the scheme "

@@ -28,7 +28,7 @@ public struct TransferError: Error, Sendable {
     public static let invalidJSON = Code(rawValue: "invalid-json")
     /// A netrc file is malformed.
     public static let netrcMalformed = Code(rawValue: "netrc-malformed")
-    /// The file of cookies is malformed, or can't be written.
+    /// A cookie file is malformed, or can't be written.
     public static let cookiesUnusable = Code(rawValue: "cookies-unusable")
     /// One of the program's own decisions failed; see ``Decisions``.
     public static let decisionFailed = Code(rawValue: "decision-failed")
@@ -79,7 +79,7 @@ public struct TransferError: Error, Sendable {
     public static let redirectRefused = Code(rawValue: "redirect-refused")
     /// There were too many redirects.
     public static let tooManyRedirects = Code(rawValue: "too-many-redirects")
-    /// The body can be read once, and would have to be sent again.
+    /// The body would have to be sent again, but can be read only once.
     public static let notReplayable = Code(.notReplayable)
     /// The response is not HTTP, or its framing is not valid.
     public static let malformedResponse = Code(rawValue: "malformed-response")
@@ -89,7 +89,7 @@ public struct TransferError: Error, Sendable {
     public static let decompressionFailed = Code(rawValue: "decompression-failed")
     /// The response could not be stored.
     public static let responseNotStored = Code(rawValue: "response-not-stored")
-    /// The destination of a download is taken.
+    /// The destination of a download exists already.
     public static let destinationExists = Code(rawValue: "destination-exists")
     /// A download doesn't have the expected digest.
     public static let digestMismatch = Code(rawValue: "digest-mismatch")
@@ -105,7 +105,7 @@ public struct TransferError: Error, Sendable {
     public static let spoolFailed = Code(.spoolFailed)
     /// The request was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
-    /// The session starts no requests any more; see ``TransferSession/finish()``.
+    /// The session no longer starts requests; see ``TransferSession/finish()``.
     public static let sessionFinished = Code(rawValue: "session-finished")
     /// The system has no memory or threads left, or libcurl doesn't work as expected.
     public static let engineFailed = Code(rawValue: "engine-failed")
@@ -119,9 +119,9 @@ public struct TransferError: Error, Sendable {
   public let underlying: (any Error)?
   /// A sentence that says what failed, and what to do.
   public var description: String { message.description }
-  /// The sentence, with settings as values.
+  /// The sentence in ``description``, with settings as values instead of text.
   package private(set) var message: Message
-  /// What became of the request. Errors are copied often, so this is kept in an object of its own.
+  /// The outcome and the response. They are in an object of their own because errors are copied often.
   private var ending: Ending?
 
   private final class Ending: Sendable {
@@ -159,7 +159,7 @@ public struct TransferError: Error, Sendable {
     return error
   }
 
-  /// This error with what became of its request.
+  /// This error with the outcome and the response of its request.
   package func ending(
     as outcome: TransferResult.Outcome, _ response: TransferResponse?
   ) -> TransferError {

@@ -6,7 +6,7 @@ package enum HTTPDate {
   /// or in any other format that libcurl can read, such as `6 Nov 1994` and `19941106 08:49`.
   package static func seconds(_ text: String) -> Int64? { curlDate(text) }
 
-  /// The moment that a text names in one of HTTP's formats, in seconds since 1970; nil if it is something else.
+  /// The moment that a text names in one of HTTP's formats, in seconds since 1970; nil if the text has another format.
   static func strictSeconds(_ text: String) -> Int64? {
     formats.contains { isText(text, of: $0) } ? seconds(text) : nil
   }
@@ -51,7 +51,8 @@ package enum HTTPDate {
   /// The year, the month from 0, and the day from 1, of a day of the Gregorian calendar. Days are counted from the 1st of
   /// January of the year 1.
   private static func date(afterYearOne days: Int) -> (year: Int, month: Int, day: Int) {
-    // 400 years have 97 leap days. In the rest, the last day of a period of 4 or 400 years is its leap day.
+    // 400 years have 97 leap days. The last day of a period of 4 or 400 years is its extra day: it belongs to the last year or
+    // century of the period, so `most` limits the count.
     var (year, rest) = (1, days)
     for (years, length, most) in [(400, 146_097, 24), (100, 36_524, 3), (4, 1461, 24), (1, 365, 3)] {
       let count = min(rest / length, most)

@@ -23,11 +23,11 @@ extension HTTPHeaders {
     throw .tooManyHeaders(last.name, limit: Self.maximumCount)
   }
 
-  /// The headers that may be sent only once. If there were two, the server would choose which of them it reads; of two `Host`
+  /// The headers that may be sent only once. With two of them, the server would choose which one it reads. Of two `Host`
   /// headers, libcurl sends only the first.
   private static let single = ["Host", "Content-Type"]
 
-  /// The headers of a request that can't be given, and why.
+  /// The headers that a caller can't set, and why.
   private static let derived = [
     (name: "Content-Length", reason: "it is derived from the body"),
     (name: "Transfer-Encoding", reason: "it depends on whether the body's length is known"),

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
 extension HTTPHeaders {
-  /// The lines for people, with secrets masked.
+  /// The headers for people, with secrets masked.
   ///
   /// - Parameters:
   ///   - url: the URL that the headers came from or go to. If this URL is a secret, so are the URLs in the headers.

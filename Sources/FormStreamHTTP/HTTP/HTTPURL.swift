@@ -10,7 +10,7 @@ public struct HTTPURL: Hashable, Sendable {
     public let host: String
     /// The port, even if it is the default one.
     public let port: Int
-    /// The zone of an address of IPv6 (RFC 6874), such as `eth0`: one link-local address is another machine in each zone.
+    /// The zone of an IPv6 address (RFC 6874), such as `eth0`: the same link-local address is a different machine in each zone.
     var zone: String?
 
     /// The origin as text, such as `https://example.org:8443`.
@@ -22,8 +22,8 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Scheme, host and port.
   public let origin: Origin
-  /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may
-  /// hold secrets, in its query or elsewhere.
+  /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may contain
+  /// secrets, in its query or elsewhere.
   public let absoluteString: String
   /// Whether the URL is a secret as a whole, as the URL of a webhook often is. If it is, everything that is meant for people
   /// names only its origin: descriptions, errors, traces and records.
@@ -63,21 +63,20 @@ public struct HTTPURL: Hashable, Sendable {
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
     guard !reference.isEmpty else { throw .emptyReference }
     let handle = try CurlURL(parsing: absoluteString, keepsPath: keepsPath)
-    // libcurl 7.88 would take a reference that is only a fragment for an empty path (RFC 3986 §5.2.2).
+    // libcurl 7.88 would treat a reference that is only a fragment as an empty path (RFC 3986 §5.2.2).
     if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
     var url = try HTTPURL(handle, subject: reference)
     url.isSecret = isSecret
     return url
   }
 
-  /// The URL with its fragment and all secrets but user and password, for a user who asks for it. If the URL is a secret as
-  /// a whole, this is its origin.
+  /// The URL with its fragment and its secrets, but without user and password, for a user who asks for it. If the URL is a
+  /// secret as a whole, this is its origin.
   package var completeText: String {
     isSecret ? description : absoluteString + (fragment.text.map { "#\($0)" } ?? "")
   }
 
-  /// A reference that this URL's server sent, as a complete URL that leaves nothing out; nil if the reference can't be
-  /// resolved.
+  /// The complete URL, secrets included, of a reference that this URL's server sent; nil if the reference can't be resolved.
   package func completeText(resolving reference: String) -> String? {
     guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: keepsPath),
       (try? handle.set(.url, reference, subject: reference)) != nil
@@ -160,7 +159,7 @@ public struct HTTPURL: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether a URL or a reference has a question mark with nothing after it but a fragment.
+  /// Whether a URL or a reference has a question mark at its end or directly before its fragment.
   fileprivate var hasEmptyQuery: Bool {
     let bytes = utf8.prefix { $0 != UInt8(ascii: "#") }
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return false }

@@ -2,7 +2,7 @@ import CFormStreamSSL
 
 /// The check of the certificates in one TLS handshake: the system's check, and the program's decision after it.
 ///
-/// libssl calls it on the engine's thread, and keeps it as long as the connection may ask for it again.
+/// libssl calls the check on the engine's thread, and keeps the check as long as the connection may need it again.
 final class CertificateCheck {
   /// What the system's check found against the certificates; nil if it found nothing, or if there was no check.
   private(set) var problem: CertificateProblem?
@@ -43,7 +43,8 @@ final class CertificateCheck {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
-  /// Installs this check in place of the system's check, which it calls. Returns false if that fails.
+  /// Installs this check in place of the system's check. This check calls the system's check. Returns false if installing
+  /// fails.
   ///
   /// - Parameter settings: the `SSL_CTX` of a connection that is not used yet.
   ///
@@ -66,7 +67,7 @@ final class CertificateCheck {
     return true
   }
 
-  /// Checks the certificates in a handshake. If the program makes no decisions on certificates, libcurl checks the host, too.
+  /// Checks the certificates in a handshake. If the program makes no decisions on certificates, libcurl also checks the host.
   ///
   /// C: `X509_verify_cert`, `X509_STORE_CTX_set_error`
   private func accepts(_ store: OpaquePointer) -> Bool {
@@ -90,8 +91,8 @@ final class CertificateCheck {
   private func hostProblem(_ store: OpaquePointer) -> CertificateProblem? {
     guard let own = X509_STORE_CTX_get0_cert(store) else { return nil }
     let certificate = ServerCertificate(own)
-    // libcurl sends the host's name as certificates have it: without a dot at its end, in ASCII. For an address, it sends no
-    // name.
+    // libcurl sends the host's name in the form that certificates use: without a dot at its end, in ASCII. For an address, it
+    // sends no name.
     let name = ServerCertificate.serverName(in: store) ?? host
     return certificate.isFor(name) ? nil : .wrongHost(name, names: certificate.names)
   }

@@ -14,7 +14,7 @@ final class Inflater: @unchecked Sendable {
     case atEnd
   }
 
-  /// What is around the compressed data.
+  /// The format around the compressed data.
   enum Format {
     /// A header and a checksum of gzip.
     case gzip
@@ -59,9 +59,9 @@ final class Inflater: @unchecked Sendable {
   /// Decodes as many bytes as there are, or as there is room for.
   ///
   /// - Parameters:
-  ///   - coded: loses the bytes that were decoded. If `coded` and `room` are both empty afterwards, the decoder may hold back
-  ///     some bytes.
-  ///   - room: loses the bytes that were filled.
+  ///   - coded: the bytes to decode. Decoded bytes are removed from it. If `coded` and `room` are both empty afterwards, the
+  ///     decoder may still have bytes that didn't fit.
+  ///   - room: the space for decoded bytes. Filled bytes are removed from it.
   ///
   /// C: `inflate`
   func decode(

@@ -1,7 +1,7 @@
 import CFormStreamSSL
 import FormStreamMultipart
 
-/// Whether a file has a public key (SubjectPublicKeyInfo), as PEM or DER.
+/// Whether a file contains a public key (SubjectPublicKeyInfo), as PEM or DER.
 ///
 /// C: `BIO_new_file`, `PEM_read_bio_PUBKEY`, `d2i_PUBKEY_bio`
 func hasPublicKey(_ path: LocalPath) -> Bool {
@@ -12,7 +12,7 @@ func hasPublicKey(_ path: LocalPath) -> Bool {
     guard let file = path.withCString({ BIO_new_file($0, "r") }) else { return false }
     defer { BIO_free(file) }
     let key = read(file)
-    // Later calls would take the errors that this call left for their own.
+    // Otherwise, later calls would report the errors of this call as their own.
     ERR_clear_error()
     defer { EVP_PKEY_free(key) }
     return key != nil

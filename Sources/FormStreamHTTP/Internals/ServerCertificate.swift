@@ -28,7 +28,7 @@ struct ServerCertificate {
     }
   }
 
-  /// The name that was sent to the server; nil if the server has only an address.
+  /// The host name that was sent to the server; nil if the host is an address.
   ///
   /// C: `SSL_get_servername`
   static func serverName(in store: OpaquePointer) -> String? {
@@ -116,7 +116,7 @@ struct ServerCertificate {
 }
 
 extension CertificateProblem {
-  /// What the system's check found.
+  /// Creates the problem that the system's check found.
   ///
   /// C: `X509_STORE_CTX_get_error`, `X509_STORE_CTX_get_current_cert`
   init(failedIn store: OpaquePointer) {

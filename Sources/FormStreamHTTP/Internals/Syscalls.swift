@@ -3,7 +3,8 @@
 import FormStreamMultipart
 import Glibc
 
-/// The number of bytes in a socket's send queue: handed over, and not yet acknowledged by the other side's system.
+/// The number of bytes in a socket's send queue: bytes that were handed over, but not yet acknowledged by the other side's
+/// system.
 ///
 /// C: `ioctl(SIOCOUTQ)`
 func unacknowledgedBytes(of socket: CInt) -> Int64? {
@@ -17,7 +18,7 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
 /// system doesn't count the two at the same moment, so the number is known only as a range. Nil if the system doesn't know it,
 /// as with Unix-domain sockets.
 func writtenBytes(of socket: CInt) -> ClosedRange<Int64>? {
-  // Bytes that are acknowledged between two of the calls are missing in one figure, and counted twice in the other.
+  // Bytes that are acknowledged between two of the calls are missing in the lower bound, and counted twice in the upper bound.
   guard let earlier = acknowledgedBytes(of: socket), let queued = unacknowledgedBytes(of: socket),
     let later = acknowledgedBytes(of: socket), earlier <= later
   else { return nil }
@@ -35,7 +36,7 @@ private func acknowledgedBytes(of socket: CInt) -> Int64? {
   guard getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8
   else { return nil }
   let count = info.withUnsafeBytes { $0.load(fromByteOffset: offset, as: UInt64.self) }
-  // Sums of such counts can't overflow.
+  // Sums of counts below 2^62 can't overflow.
   return count < 1 << 62 ? Int64(count) : nil
 }
 
@@ -54,12 +55,12 @@ func hasInput(_ socket: CInt) -> Bool {
 ///
 /// C: `poll`
 func hasEnded(_ socket: CInt) -> Bool {
-  // POLLRDHUP, which Swift's Glibc does not have.
+  // 0x2000 is POLLRDHUP, which Swift's Glibc does not have.
   var watched = pollfd(fd: socket, events: 0x2000, revents: 0)
   return poll(&watched, 1, 0) > 0
 }
 
-/// Whether there is something else than a socket at a path.
+/// Whether there is something other than a socket at a path.
 ///
 /// C: `stat`
 func isOtherThanSocket(_ path: LocalPath) -> Bool {

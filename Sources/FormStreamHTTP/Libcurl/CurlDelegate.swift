@@ -16,7 +16,8 @@ protocol CurlDelegate: AnyObject {
   func sent(head: UnsafeRawBufferPointer)
   /// Receives a line of libcurl's verbose output.
   func noted(_ text: UnsafeRawBufferPointer)
-  /// Called when a TLS record arrives: its header of five bytes (RFC 8446 §5.1), or its inner type, one byte (§5.2).
+  /// Called when a TLS record arrives, with the type in its header of five bytes (RFC 8446 §5.1), or with its inner
+  /// type, one byte (§5.2).
   func received(recordType type: UInt8, isInner: Bool)
   /// Called when the other side of an encrypted connection asks for a certificate (RFC 8446 §4.3.2).
   func receivedCertificateRequest()
@@ -35,7 +36,7 @@ enum CurlRead {
 /// What became of a piece of a response's body.
 enum CurlReceipt {
   case taken
-  /// Nothing was taken. The piece comes again after the delegate has called `resumeReceiving`.
+  /// Nothing was taken. libcurl passes the piece again after the delegate has called `resumeReceiving`.
   case later
   case abort
 }

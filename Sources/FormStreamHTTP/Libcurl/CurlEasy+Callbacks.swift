@@ -35,7 +35,7 @@ extension CurlEasy {
         case .later:
           easy?.pauseReceiving()
           return Int(CURL_WRITEFUNC_PAUSE)
-        // libcurl takes every number but the size of the piece for a failure. 0 would be a success for an empty piece.
+        // libcurl treats every number except the size of the piece as a failure. 0 would be a success for an empty piece.
         case .abort: return piece.count + 1
         }
       })
@@ -88,8 +88,8 @@ extension CurlEasy {
         switch kind {
         case CURLINFO_HEADER_OUT: CurlEasy.delegate(context)?.sent(head: text)
         case CURLINFO_TEXT: CurlEasy.delegate(context)?.noted(text)
-        // Each piece of TLS that libcurl shows has its own length: an inner type has one byte, an alert has two (its level, and
-        // its kind: RFC 8446 §6), and the header of a record has five.
+        // The length shows what piece of TLS libcurl passes: an inner type has one byte, an alert has two (its level, and its
+        // kind: RFC 8446 §6), and the header of a record has five.
         case CURLINFO_SSL_DATA_IN where text.count == 1 || text.count == 5:
           CurlEasy.delegate(context)?.received(recordType: text[0], isInner: text.count == 1)
         // Messages of a handshake begin with their type (RFC 8446 §4): certificate_request(13).
@@ -104,8 +104,8 @@ extension CurlEasy {
     set(CURLOPT_VERBOSE, 1)
   }
 
-  /// Makes libcurl report the sockets that it opens, and leave it to `sockets` to close them. A connection can
-  /// outlive the transfer, so the sockets belong to the `CurlMulti`.
+  /// Makes libcurl report the sockets that it opens, and makes `sockets` close them. A connection can outlive the transfer, so
+  /// the sockets belong to the `CurlMulti`.
   func useSockets(of sockets: OpenSockets) {
     self.sockets = sockets
     let context = Unmanaged.passUnretained(sockets).toOpaque()

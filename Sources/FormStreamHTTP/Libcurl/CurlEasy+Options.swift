@@ -19,10 +19,11 @@ extension CurlEasy {
     let limit = request.options.timeLimits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
     set(CURLOPT_MAXAGE_CONN, Int(request.configuration.idleLimit.bounded.components.seconds))
-    // On a kept connection without TLS, libcurl 7.88 would begin HTTP/2 again, within the HTTP/2 that it already speaks there.
+    // On a kept connection without TLS that already speaks HTTP/2, libcurl 7.88 would begin HTTP/2 once more.
     closesConnection = request.hasPriorKnowledge
-    // If a kept connection fails, libcurl sends the request again by itself. If it must not, this option keeps it from trying,
-    // and from hiding REFUSED_STREAM behind the attempt. A libcurl without RTSP doesn't have the option.
+    // If a kept connection fails, libcurl sends the request again by itself. This option prevents that for a request that must
+    // not be sent again. It also makes libcurl report REFUSED_STREAM, which another try would hide. A libcurl without RTSP
+    // doesn't have the option.
     if !request.mayBeSentAgainByLibcurl {
       _ = formstream_easy_set_long(handle, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
     }
@@ -91,8 +92,9 @@ extension CurlEasy {
     }
   }
 
-  /// The size of the pieces for which a writer is woken, or less at a limited rate. libcurl reads up to a hundred pieces before
-  /// it looks at the rate, so a hundred pieces are what may arrive in a second.
+  /// The size of the pieces in which libcurl reads a response: the size at which a writer is woken, or less at a limited rate.
+  /// libcurl reads up to a hundred pieces before it checks the rate, so a hundred pieces may be no more than the bytes of a
+  /// second.
   private func receiveBufferSize(_ request: WireRequest) -> Int {
     let size =
       request.options.responseTarget.isDownload
@@ -102,8 +104,9 @@ extension CurlEasy {
     return min(size, max(1024, Int(clamping: rate / 100)))
   }
 
-  /// The configured size, or a smaller one. For a short body, it is a sixteenth of the body or 64 KiB, because so many bytes
-  /// may be sent at once. At a limited rate, it is what is sent in an eighth of a second.
+  /// The size of the upload buffer: the configured size, or less. For a short body, it is a sixteenth of the body or 64 KiB,
+  /// because all bytes of the buffer may be sent at once. At a limited rate, it is the number of bytes that are sent in an
+  /// eighth of a second.
   private func bufferSize(_ request: WireRequest) -> Int {
     var size = request.configuration.uploadBufferSize
     if let length = request.bodyLength.map({ Int(clamping: $0) }) {

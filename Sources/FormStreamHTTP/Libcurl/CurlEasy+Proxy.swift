@@ -4,7 +4,7 @@ import FormStreamMultipart
 /// A proxy as libcurl's options.
 extension CurlEasy {
   func setProxy(_ request: WireRequest) {
-    // It was already decided which hosts are reached without the proxy; libcurl would ask the environment.
+    // This module has already decided whether to use the proxy. Without this option, libcurl would ask the environment.
     set(CURLOPT_NOPROXY, "")
     guard let proxy = request.proxy else { return set(CURLOPT_PROXY, "") }
     set(CURLOPT_PROXY, proxy.description)
@@ -14,7 +14,7 @@ extension CurlEasy {
     }
     set(CURLOPT_PROXYAUTH, formstream_basic_authentication())
     set(CURLOPT_SOCKS5_AUTH, formstream_basic_authentication())
-    // A proxy that passes requests on itself speaks HTTP/1.1, so HTTP/2 with prior knowledge needs a tunnel.
+    // A proxy that forwards requests without a tunnel speaks HTTP/1.1, so HTTP/2 with prior knowledge needs a tunnel.
     set(CURLOPT_HTTPPROXYTUNNEL, request.hasPriorKnowledge ? 1 : 0)
     // The proxy's response to CONNECT is not the server's, and the request's headers are not for the proxy.
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

@@ -6,9 +6,9 @@ extension CurlEasy {
   func setTLS(_ request: WireRequest) {
     let settings = request.configuration.tls
     set(CURLOPT_SSLVERSION, versions(settings))
-    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection that is in use for HTTP/1.1. It doesn't
-    // share connections between requests with different settings, so these requests differ in a setting that is for another
-    // library than OpenSSL.
+    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection that is in use for HTTP/1.1. libcurl
+    // doesn't share connections between requests with different settings, so requests for HTTP/1.1 get a setting that OpenSSL
+    // ignores.
     set(
       CURLOPT_SSL_OPTIONS, request.configuration.version == .http11 ? Int(CURLSSLOPT_NO_REVOKE) : 0)
     setAuthorities(settings)
@@ -42,14 +42,15 @@ extension CurlEasy {
     return Int(minimum) | Int(maximum)
   }
 
-  /// libcurl would trust the system's authorities, too, unless it is given both a file and a directory.
+  /// Sets both the file and the directory of the trusted authorities. With only one of the two set, libcurl would also trust
+  /// the system's authorities.
   private func setAuthorities(_ settings: TLSSettings) {
     guard settings.authorities != nil || settings.authoritiesDirectory != nil else { return }
     set(CURLOPT_CAINFO, pathOrNone: settings.authorities)
     set(CURLOPT_CAPATH, pathOrNone: settings.authoritiesDirectory)
   }
 
-  /// Looks at the certificates of servers and proxies, to name what is wrong with them, and to let the program decide.
+  /// Checks the certificates of servers and proxies, to say what is wrong with them, and to let the program decide.
   private func watchCertificates(_ request: WireRequest) {
     guard request.configuration.tls.verifiesServer || request.proxy?.isEncrypted == true,
       request.isEncrypted || request.proxy?.isEncrypted == true, CurlLibrary.usesOurOpenSSL

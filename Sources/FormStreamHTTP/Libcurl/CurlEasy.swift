@@ -18,10 +18,10 @@ final class CurlEasy {
   /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
   /// the request.
   private var isPaused = (reading: false, receiving: false, all: false)
-  /// Whether libcurl accepted the last pause. It accepts none before there is a connection.
+  /// Whether libcurl accepted the last pause. libcurl accepts no pause before there is a connection.
   private(set) var isPauseInEffect = false
-  /// The first option that libcurl refused: for lack of memory, or because this libcurl doesn't have the option.
-  /// Reported when the transfer is started.
+  /// The first option that libcurl refused: for lack of memory, or because this libcurl doesn't have the option. The failure is
+  /// reported when the transfer is started.
   private var optionFailure: CURLcode?
 
   /// C: `curl_easy_init`
@@ -74,7 +74,7 @@ final class CurlEasy {
     check(path.withCString { formstream_easy_set_text(handle, option, $0) })
   }
 
-  /// Sets a path, or removes libcurl's default.
+  /// Sets a path; removes libcurl's default if the path is nil.
   func set(_ option: CURLoption, pathOrNone path: LocalPath?) {
     guard let path else { return check(formstream_easy_set_text(handle, option, nil)) }
     set(option, path: path)
@@ -182,7 +182,7 @@ final class CurlEasy {
       local: endpoint(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT))
   }
 
-  /// Nil for a step that libcurl has not done: it reports 0 then.
+  /// When a step ended; nil if libcurl has not done the step, for which it reports 0.
   private func time(_ info: CURLINFO) -> Duration? {
     let microseconds = offset(info)
     return microseconds > 0 ? .microseconds(microseconds) : nil

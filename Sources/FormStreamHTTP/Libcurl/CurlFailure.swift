@@ -25,7 +25,7 @@ struct CurlFailure: Error {
   var kind: Kind {
     switch code {
     case CURLE_RECV_ERROR where connectStatus != 0 && !(200...299).contains(connectStatus): .proxy
-    // The name was to be resolved on this machine.
+    // The name was to be resolved on this machine, not by the proxy.
     case CURLE_PROXY where proxyCode == Int(CURLPX_RESOLVE_HOST.rawValue): .hostNotFound
     case CURLE_PROXY: .proxy
     case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
@@ -47,7 +47,7 @@ struct CurlFailure: Error {
     case CURLE_SEND_ERROR: .send
     // The response goes on, but can't be read.
     case CURLE_RECV_ERROR where message.hasSuffix("in chunked-encoding"): .malformed
-    // RFC 9113 §8.1.1: a malformed response is a stream error of this type, on whichever side it is found.
+    // RFC 9113 §8.1.1: a malformed response is a stream error of this type, whichever side detects it.
     case CURLE_HTTP2_STREAM where streamError == "PROTOCOL_ERROR": .malformedHTTP2
     case CURLE_HTTP2 where streamError == nil: .malformedHTTP2
     case CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .receive
@@ -55,7 +55,7 @@ struct CurlFailure: Error {
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       .malformed
-    // Before 8.6, libcurl reports a header line over its limit like this, too.
+    // Before 8.6, libcurl also reports a header line over its limit with this code.
     case CURLE_OUT_OF_MEMORY: .outOfMemory
     case CURLE_BAD_FUNCTION_ARGUMENT: .badArgument
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .abortedByUs
@@ -66,7 +66,7 @@ struct CurlFailure: Error {
   /// Whether the failure happened while a SOCKS proxy was asked for a connection.
   var isOfProxy: Bool { code == CURLE_PROXY }
 
-  /// Why a proxy did not make a connection, and whether it may make it later.
+  /// Why a proxy made no connection, and whether it may make one later.
   func refusal(by proxy: Proxy?) -> (reason: String, isTransient: Bool) {
     if connectStatus != 0 {
       return (
@@ -89,7 +89,7 @@ struct CurlFailure: Error {
       .contains { Int($0.rawValue) == proxyCode }
   }
 
-  /// Whether a proxy demands credentials, or other ones than it got.
+  /// Whether a proxy demands credentials, or refused the credentials that it got.
   var areProxyCredentialsRefused: Bool {
     connectStatus == 407
       || [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].contains { Int($0.rawValue) == proxyCode }

@@ -8,8 +8,8 @@ enum CurlLibrary {
     return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
   }()
 
-  /// Whether libcurl shows a server's close_notify, and reports the end of an encrypted connection without one as an
-  /// ordinary end. It does both with OpenSSL and its relatives.
+  /// Whether libcurl shows a server's close_notify, and reports the end of an encrypted connection without a
+  /// close_notify as an ordinary end. libcurl does both with OpenSSL and its relatives.
   ///
   /// C: `curl_version_info`
   static let showsCloseNotify: Bool = {

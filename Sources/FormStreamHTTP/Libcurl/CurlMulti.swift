@@ -46,7 +46,7 @@ final class CurlMulti: @unchecked Sendable {
     return true
   }
 
-  /// Starts a transfer again that was ended before its request was sent; returns false if libcurl refuses it.
+  /// Restarts a transfer that was ended before its request was sent; returns false if libcurl refuses it.
   ///
   /// - Parameter isOnNewConnection: whether the transfer gets a connection of its own.
   func addAgain(_ easy: CurlEasy, isOnNewConnection: Bool) -> Bool {

@@ -2,7 +2,7 @@ import CFormStreamCurl
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
+/// A URL parsed by libcurl, so that the URL that is checked is the URL that libcurl connects to.
 final class CurlURL {
   enum Part {
     case url, scheme, host, zone, port, user, password, path, query, fragment
@@ -69,7 +69,7 @@ final class CurlURL {
   /// C: `curl_url_set`
   private func encodeHost(_ subject: String) throws(TransferError) {
     guard let host = text(.host), !host.utf8.allSatisfy({ $0 < 0x80 }) else { return }
-    // libcurl refuses characters that are mapped to one that ends a host, such as a full-width slash.
+    // Some characters are mapped to a character that ends a host, such as a full-width slash. libcurl refuses the host then.
     if let encoded = InternationalName.encoded(host), !encoded.isEmpty,
       encoded.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
       curl_url_set(handle, CURLUPART_HOST, encoded, 0) == CURLUE_OK
@@ -79,12 +79,12 @@ final class CurlURL {
     throw .hostNotEncodable(host, of: subject.hidingSecretsOfInvalidURL)
   }
 
-  /// A part as it is written; nil if the URL doesn't have it.
+  /// A part as it is written, or the default port of the scheme; nil if the URL doesn't have the part.
   ///
   /// C: `curl_url_get`
   func text(_ part: Part) -> String? { get(part, CURLU_DEFAULT_PORT) }
 
-  /// A part as it is written; nil if the URL doesn't write it, even if the scheme has a default for it.
+  /// A part as it is written; nil if it is not written in the URL, even if the scheme has a default for it.
   func givenText(_ part: Part) -> String? { get(part, 0) }
 
   /// A part with its percent-encoding removed; nil if the URL doesn't have it.

@@ -6,11 +6,11 @@ final class OpenSockets {
   private var speakingHTTP2: Set<CInt> = []
   /// The sockets whose servers have said how many streams they allow.
   private var settled: Set<CInt> = []
-  /// The last stream that the server handles, for each socket on which the server has announced the end.
+  /// The last stream that the server handles, for each socket on which the server has announced the end (RFC 9113 §6.8).
   private var lastStreams: [CInt: Int] = [:]
   /// The sockets to servers whose certificates the platform's check doesn't trust.
   private var unverified: Set<CInt> = []
-  /// The sockets over which a request is being sent, or its response awaited, with the identity of the request's `CurlEasy`.
+  /// The sockets over which a request is sent or a response is awaited, with the identity of the request's `CurlEasy`.
   private var users: [CInt: ObjectIdentifier] = [:]
   /// The sockets whose bytes are held back.
   private var corked: [CInt] = []
@@ -36,8 +36,8 @@ final class OpenSockets {
     closeSocket(socket)
   }
 
-  /// Returns the socket bound to a local port; nil if several match, because Unix-domain sockets have no port. To read another
-  /// exchange's response would be worse than to read none.
+  /// Returns the socket bound to a local port; nil if several match, because Unix-domain sockets have no port. Reading another
+  /// exchange's response would be worse than reading none.
   func socket(atLocalPort port: CInt) -> CInt? {
     var found: CInt?
     for (socket, known) in ports {
@@ -62,8 +62,8 @@ final class OpenSockets {
     settled.insert(socket)
   }
 
-  /// Whether a request has to wait for another one, which was sent over the same socket with HTTP/2. The server has not said
-  /// yet how many streams it allows (RFC 9113 §5.1.2), and would refuse more.
+  /// Whether a request has to wait, because another request was sent over the same socket with HTTP/2. The server has not said
+  /// yet how many streams it allows (RFC 9113 §5.1.2), and would refuse streams beyond that number.
   func awaitsSettings(_ socket: CInt) -> Bool {
     speaksHTTP2(socket) && isInUse(socket) && !settled.contains(socket)
   }

@@ -10,7 +10,7 @@ final class ProgressListener: AsyncSequence, Sendable {
   let states: WaitingProgress
   private let onEnd: @Sendable () -> Void
 
-  /// - Parameter onEnd: called when nobody can ask for states any more.
+  /// - Parameter onEnd: called when nothing can ask for states any more.
   init(_ states: WaitingProgress, onEnd: @escaping @Sendable () -> Void) {
     (self.states, self.onEnd) = (states, onEnd)
   }
@@ -42,7 +42,7 @@ final class WaitingProgress: Sendable {
   private let capacity: Int
   private let state = Guarded(State())
 
-  /// - Parameter capacity: how many states may wait. After that, a new one replaces the oldest.
+  /// - Parameter capacity: how many states may wait. If more come, a new state replaces the oldest.
   init(capacity: Int) {
     self.capacity = capacity
   }

@@ -49,7 +49,8 @@ final class ProgressPublisher: Sendable {
     change(isReportedAtOnce: false) { $0.read = read }
   }
 
-  /// Reports changes that came too soon after another report, until the task is cancelled: a source may fall silent after them.
+  /// Reports changes that came too soon after another report, because the source may have no further bytes for a long time.
+  /// Runs until the task is cancelled.
   func reportLate() async {
     while (try? await Task.sleep(for: max(pace.interval, .milliseconds(50)))) != nil {
       change(isReportedAtOnce: false) { _ in }
@@ -59,8 +60,8 @@ final class ProgressPublisher: Sendable {
   /// Whether the progress has been asked for.
   var isWatched: Bool { state.withLock { $0.isWatched } }
 
-  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first attempt, except for the
-  /// last byte.
+  /// Updates the counts. They never decrease, except for the last byte: a second attempt changes them only after it has passed
+  /// the first attempt. See ``TransferProgress/handedOver``.
   ///
   /// - Parameter acknowledged: nil if it is not known.
   func advance(_ counts: TransferProgress.Counts, acknowledged: Int64?) {
@@ -69,7 +70,7 @@ final class ProgressPublisher: Sendable {
       current.read = max(current.read, counts.read)
       current.handedOver = max(current.handedOver, counts.handedOver)
       current.handedOverByAttempt = max(current.handedOverByAttempt, counts.handedOver)
-      // Without a connection the count is unknown, and the last one stays.
+      // Without a connection the count is unknown, and the last count stays.
       if let acknowledged {
         current.acknowledged = max(
           current.acknowledged ?? 0, min(acknowledged, current.handedOver))
@@ -121,8 +122,8 @@ final class ProgressPublisher: Sendable {
       body(&state.current)
       let isReportedAtOnce = isReportedAtOnce || phase != state.current.phase
       state.current.elapsed = now - start
-      // The counts are compared with the last report, not with the last change: a change soon after a report is in the next
-      // one.
+      // The counts are compared with the last report, not with the last change, so that the next report has a change that came
+      // too soon after a report.
       let readAhead = phase == .reading ? state.current.read : 0
       let counts = (state.current.handedOver, state.current.received, readAhead)
       guard isReportedAtOnce || counts != state.lastCounts, !state.listeners.isEmpty else { return }
@@ -147,7 +148,7 @@ extension ProgressPublisher {
 }
 
 extension TransferProgress {
-  /// What an attempt reports of its progress.
+  /// The progress that an attempt reports.
   struct Counts: Equatable {
     /// Nil if it hasn't changed.
     var phase: Phase?

@@ -88,8 +88,8 @@ public struct TransferProgress: Sendable {
     public let name: String
     /// The part's file name.
     public let filename: String?
-    /// How many of its bytes were handed over, counted as ``TransferProgress/handedOver`` is; nil after a part of unknown
-    /// length, where this can't be known.
+    /// How many of the part's bytes were handed over, counted like ``TransferProgress/handedOver``. Nil if this can't be known,
+    /// because the part, or a part before it, has an unknown length.
     public let sent: Int64?
     /// The part's length; nil if it can't be known.
     public let size: Int64?

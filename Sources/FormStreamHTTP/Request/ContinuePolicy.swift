@@ -9,7 +9,7 @@ public struct ContinuePolicy: Hashable, Sendable {
   static let largestUnasked: Int64 = 1024 * 1024
 
   let kind: Kind
-  /// How long to wait for the response. After that time, the body is sent without it.
+  /// How long to wait for the response. After that time, the body is sent without a response.
   public var timeout: Duration = .seconds(1)
 
   /// For bodies over 1 MiB or of unknown length, unless the server ignored the header before.

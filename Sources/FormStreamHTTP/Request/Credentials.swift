@@ -55,7 +55,7 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
     Credentials(.strongestOffered, user, password, waitsForChallenge: true)
   }
 
-  /// This user and password for other schemes.
+  /// This user and password, for another scheme.
   package func using(_ scheme: PasswordScheme) -> Credentials {
     switch scheme {
     case .basic: .basic(user: user, password: secret)

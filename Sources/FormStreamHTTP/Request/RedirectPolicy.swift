@@ -1,14 +1,13 @@
 /// Which redirects are followed.
 ///
-/// Only redirects to http and https are followed, and none from https to http. Another origin receives none of the
-/// request's cookies and credentials, and of its headers only those that describe the body (`Content-Type`, `Content-Encoding`,
-/// `Content-Digest`).
+/// Only redirects to http and https are followed, and no redirect from https to http. Another origin receives no cookies and no
+/// credentials, and only the request's headers that describe the body (`Content-Type`, `Content-Encoding`, `Content-Digest`).
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects.
   public var limit = 5
   /// Whether redirects to other origins are followed.
   public var allowsOtherOrigins = false
-  /// Whether only redirects to URLs of https are followed. A redirect from https to http is followed in no case.
+  /// Whether only redirects to URLs of https are followed. A redirect from https to http is never followed.
   public var requiresHTTPS = false
   /// Which of the statuses 301, 302 and 303 are followed like 307: the same request, with its body, is sent to the new URL.
   package var repeatingStatuses: Set<Int> = []

@@ -11,7 +11,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var baseDelay: Duration = .seconds(1)
   /// The limit for the maximum wait, however often it doubles.
   public var maximumDelay: Duration = .seconds(30)
-  /// The wait before each further attempt, instead of a random one; random if nil.
+  /// The wait before each further attempt; if nil, the wait is random.
   public var fixedDelay: Duration?
   /// The longest `Retry-After` of a server to wait for. If the server asks for a longer wait, the transfer ends.
   public var maximumRetryAfter: Duration = .seconds(120)
@@ -24,11 +24,11 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The statuses that refuse a request before it is carried out, so that it may always be repeated.
   package static let refusalsBeforeWork: Set<Int> = [429, 503]
-  /// The statuses that don't say whether the request was carried out: it is repeated only if carrying it out twice does no
-  /// harm.
+  /// The statuses that don't say whether the request was carried out. The request is then repeated only if carrying it out
+  /// twice does no harm.
   static let unclearRefusals: Set<Int> = [408, 425, 500]
-  /// The statuses with which a gateway says that it lost the server behind it, which may have carried out the request. A gateway
-  /// also uses 503 for this, but without `Retry-After`.
+  /// The statuses with which a gateway says that it lost the server behind it. The server may have carried out the request. A
+  /// gateway also uses 503 for this, but without `Retry-After`.
   static let gatewayFailures: Set<Int> = [502, 504, 522, 524]
   /// The statuses with which a proxy refuses a tunnel for now. Nothing of the request was sent.
   static let temporaryTunnelRefusals: Set<Int> = [408, 429, 500, 502, 503, 504]

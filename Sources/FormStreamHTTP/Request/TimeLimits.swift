@@ -5,14 +5,15 @@ public struct TimeLimits: Hashable, Sendable {
   /// For a time without a byte sent or received. Waiting for the body's source or the response's target doesn't count, nor
   /// does a pause.
   ///
-  /// It also limits how long a request waits for a connection while no request that has one moves a byte, because all of them
-  /// are paused or wait for the program. While one of them sends, receives or waits for the server, only `attempt` and
-  /// ``RetryPolicy/timeLimit`` limit the wait.
+  /// It also limits how long a request waits for a connection while all requests that have a connection move no byte, because
+  /// they are paused or wait for the program. While one of these requests sends, receives or waits for the server, only
+  /// `attempt` and ``RetryPolicy/timeLimit`` limit the wait.
   public var stall: Duration? = .seconds(60)
-  /// From the body's last byte to the response's first.
+  /// From the body's last byte to the response's first byte.
   public var response: Duration? = .seconds(300)
-  /// For a complete attempt, with what comes before it: waiting for a connection, and measuring the body and reading it ahead.
-  /// If a body is read once more to repeat the request with its length, that time counts for the repetition.
+  /// For a complete attempt, including the steps before it: waiting for a connection, measuring the body, and reading the body
+  /// ahead. If the body is read once more for its length, so that the request can be repeated, this time counts for the
+  /// repeated attempt.
   public var attempt: Duration?
 
   /// The default limits.

@@ -24,7 +24,7 @@ public struct TransferBody: Sendable {
   ///
   /// - Parameters:
   ///   - detector: detects the types of files that have no declared type. By default, their extensions decide.
-  ///   - verify: whether files are searched for the boundary, too.
+  ///   - verify: whether files are also searched for the boundary.
   public static func form(
     _ form: Form, detector: any MediaTypeDetector = ExtensionTable.builtIn,
     verify: Bool = false
@@ -42,7 +42,7 @@ public struct TransferBody: Sendable {
   /// - Parameters:
   ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with `not-a-file`,
   ///     and nothing is sent.
-  ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
+  ///   - growth: whether the file may grow while it is sent; see ``FileGrowth``.
   public static func file(
     _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil,
     growing growth: FileGrowth = false

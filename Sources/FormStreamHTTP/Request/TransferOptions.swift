@@ -12,8 +12,7 @@ public struct TransferOptions: Sendable {
   public var timeLimits = TimeLimits()
   /// Where the response's body goes.
   public var responseTarget = ResponseTarget.memory()
-  /// Asks for compressed responses, and says how they are decoded. If nil, the server is asked for none, and a response is
-  /// passed on as it is.
+  /// How compressed responses are decoded. If nil, no compressed responses are asked for, and a response is passed on as it is.
   public var responseCompression: ResponseCompression?
   /// The largest body of a response that goes to a file, a closure or a reader, in bytes as they arrive; no limit if nil. A
   /// larger body is an error, `responseTooLarge`. If its length is announced, the error comes before the first byte.
@@ -25,7 +24,7 @@ public struct TransferOptions: Sendable {
   public var maximumRate: Int64?
   /// A key by which the server recognizes a repeated request, so that the server carries it out only once.
   public var idempotencyKey: IdempotencyKey?
-  /// The names of headers that are left out. Only headers that every request has otherwise can be left out: `Accept`,
+  /// The names of headers that are left out. Only headers that every request would otherwise have can be left out: `Accept`,
   /// `Accept-Encoding`, `Content-Type` and `User-Agent`. Other headers are sent anyway.
   public var omittedHeaders: [String] = []
   /// How the body is coded while it is sent.
@@ -39,15 +38,16 @@ public struct TransferOptions: Sendable {
   /// name, and is gone after the request. If there is no room for it, the request fails with `spool-failed`, and nothing is
   /// sent.
   public var spoolsBody = false
-  /// Whether the body is sent in chunks over HTTP/1.1 although its length is known, as `Transfer-Encoding: chunked` asks.
+  /// Whether the body is sent in chunks over HTTP/1.1 although its length is known. The command sets this for
+  /// `-H 'Transfer-Encoding: chunked'`.
   package var sendsChunks = false
-  /// Whether a success that says that it is a part (`Content-Range`), but has another status than 206, is an error for all
-  /// methods. For GET, it is an error anyway.
+  /// Whether a success that has a `Content-Range`, but a status other than 206, is an error for all methods. For GET, it is
+  /// always an error.
   package var refusesUnaskedRange = false
-  /// The target in the request line, such as `*` for OPTIONS. If nil, it is the URL's path and query. After a redirect, it is
-  /// always the path and query of the new URL.
+  /// The target in the request line, such as `*` for OPTIONS. If nil, the target is the URL's path and query. After a redirect,
+  /// the target is always the path and query of the new URL.
   package var requestTarget: String?
-  /// What the program decides about this request. The session's decisions apply where these are nil.
+  /// The program's decisions about this request. For a decision that is nil, the session's decision applies.
   public var decisions = Decisions()
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.
   public var computesDigest = false
@@ -64,22 +64,22 @@ public struct TransferOptions: Sendable {
   /// Called before a request is sent again after a failure or a refusal, and before the wait. The call may take its time: only
   /// this request waits for it. If the request is cancelled meanwhile, the request ends at once, and the call goes on.
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
-  /// Whether the trace has the values of `Set-Cookie`, which are secrets otherwise.
+  /// Whether the trace shows the values of `Set-Cookie`, which are otherwise masked.
   public var tracesSetCookie = false
   /// Receives a trace of the traffic, with secrets masked. The closure is called on the engine's thread, which waits for it.
   public var trace: (@Sendable (TransferTrace) -> Void)?
   /// Receives the head of each response as it arrived, secrets included. This includes informational responses, and the
   /// responses before a redirect or a retry. The closure is called on the engine's thread, which waits for it.
   package var receiveHead: (@Sendable ([UInt8]) -> Void)?
-  /// Receives each line of a response's trailers, as `receiveHead` does the head.
+  /// Receives each line of a response's trailers. The closure is called in the same way as `receiveHead`.
   package var receiveTrailer: (@Sendable ([UInt8]) -> Void)?
-  /// Whether the body of a response is dropped, given the response's head. The target then gets nothing of the body.
+  /// Decides from a response's head whether the response's body is dropped. The target then gets nothing of the body.
   package var leavesOutBody: (@Sendable (TransferResponse) -> Bool)?
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
   public init() {}
 
-  /// Whether a header is left out that every request has otherwise.
+  /// Whether a header that every request otherwise has is left out.
   package func omits(_ name: String) -> Bool {
     omittedHeaders.contains { $0.isSameHeaderName(as: name) }
   }

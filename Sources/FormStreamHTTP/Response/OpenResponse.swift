@@ -23,7 +23,7 @@ public struct OpenResponse: Sendable {
     body = ResponseBody(reading: reading)
   }
 
-  /// The request, to pause and to cancel it, and for its progress.
+  /// The task of the request: pauses and cancels the request, and has its progress.
   public var task: TransferTask<TransferResult> { body.reading.task }
 
   /// The result of the request, after the response has ended. Reading this value waits until the body is read, or the request
@@ -51,7 +51,7 @@ public struct OpenResponse: Sendable {
         if isTruncated { break }
       }
     } catch is TransferError {
-      // The status says more than the missing end of its explanation.
+      // The status says more than the missing end of the body, which only explains it.
       isTruncated = true
     }
     task.cancel()
@@ -85,8 +85,8 @@ public struct OpenResponse: Sendable {
     String(decoding: try await collect(upTo: limit), as: UTF8.self)
   }
 
-  /// The outcome after reading was given up. Giving up doesn't change what the head has said, but only the result shows whether
-  /// the request's body was sent completely.
+  /// The outcome after reading was given up. The head's meaning stays the same, but only the result shows whether the request's
+  /// body was sent completely.
   private var outcomeWithoutRest: TransferResult.Outcome {
     get async {
       let outcome = await result.outcome

@@ -17,7 +17,7 @@ public struct ResponseTarget: Sendable {
   let kind: Kind
   /// Whether the target also receives the response to a refused request.
   let includesRefused: Bool
-  /// Whether a response that is too long to be kept is read to its end all the same, however long it is.
+  /// Whether a response that is too long to be kept is nevertheless read to its end, however long it is.
   private(set) var readsToEnd = false
   /// Whether a body that is too long to be kept is cut, instead of being an error.
   private(set) var cuts = false
@@ -39,11 +39,10 @@ public struct ResponseTarget: Sendable {
   var isDownload: Bool { if case .download = kind { true } else { false } }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
-  /// Keeps the body in the result. A body of more than `limit` bytes is an error, `responseTooLarge`. The outcome is `ok` all
-  /// the same, because the server has accepted the request. The error's ``TransferError/response`` has the first `limit`
-  /// bytes.
+  /// Keeps the body in the result. A body of more than `limit` bytes is an error, `responseTooLarge`. The outcome is still
+  /// `ok`, because the server has accepted the request. The error's ``TransferError/response`` has the first `limit` bytes.
   ///
-  /// Of the response to a refused request, the first `limit` bytes are kept.
+  /// If the server refuses the request, the first `limit` bytes of its response are kept.
   public static func memory(limit: Int = defaultLimit) -> ResponseTarget {
     ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
   }
@@ -56,8 +55,8 @@ public struct ResponseTarget: Sendable {
     return target
   }
 
-  /// Like ``truncated(at:)``, but the response is always read to its end, so that it is known whether it is complete, and
-  /// `maximumResponseSize` holds.
+  /// Like ``truncated(at:)``, but the response is always read to its end. It is then known whether the response is complete,
+  /// and `maximumResponseSize` applies.
   package static func truncated(at limit: Int, readingToEnd: Bool) -> ResponseTarget {
     var target = truncated(at: limit)
     target.readsToEnd = readingToEnd
@@ -72,8 +71,8 @@ public struct ResponseTarget: Sendable {
   /// - Parameters:
   ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with
   ///     `not-a-file`, and nothing is sent.
-  ///   - includingRefused: whether a response whose status is not one of the accepted ones becomes the file, too. If
-  ///     not, an existing file stays, and up to 1 MiB of that response is kept in the result.
+  ///   - includingRefused: whether a response whose status is not accepted is also written to the file. If not, an existing
+  ///     file stays, and up to 1 MiB of the response is kept in the result.
   public static func file(
     _ path: some LocalPathConvertible, includingRefused: Bool = false
   ) -> ResponseTarget {
@@ -90,7 +89,8 @@ public struct ResponseTarget: Sendable {
     return .responseTooLarge(response.url, forTargetOf: limit)
   }
 
-  /// The error of a held response whose end is missing. It was held because another response was expected in its place.
+  /// The error of a held response whose end is missing. The response was held because another response was expected in its
+  /// place.
   func excess(ofHeld held: TransferResponse) -> TransferError? {
     held.isTruncated ? .heldResponseCut(held) : nil
   }
@@ -109,8 +109,8 @@ public struct ResponseTarget: Sendable {
   /// The last call returns before the request ends. But if the request is cancelled or exceeds a time limit, it ends at once: a
   /// call that is being made then goes on, on its thread, and is the last.
   ///
-  /// - Parameter includingRefused: whether `receive` also gets a response whose status is not one of the accepted ones. If not,
-  ///   up to 1 MiB of that response is kept in the result.
+  /// - Parameter includingRefused: whether `receive` also gets a response whose status is not accepted. If not, up to 1 MiB of
+  ///   the response is kept in the result.
   public static func stream(
     includingRefused: Bool = true,
     _ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void

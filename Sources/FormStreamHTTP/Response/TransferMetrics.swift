@@ -1,7 +1,7 @@
 /// When the steps of a request's last attempt ended, and where its connection led to: for measurements.
 ///
-/// All times begin with the attempt. A time is nil if the attempt did not come to that step. On a connection that was made for
-/// an earlier request, the first three times are short.
+/// All times are counted from the beginning of the attempt. A time is nil if the attempt did not reach its step. On a
+/// connection that was made for an earlier request, the first three times are short.
 public struct TransferMetrics: Sendable, Hashable {
   /// An end of a connection.
   public struct Endpoint: Sendable, Hashable {

@@ -15,7 +15,7 @@ public struct TransferResponse: Sendable {
   /// Whether a part of the body is missing. This can happen in a result that has an error, in the response to a refused
   /// request, and with ``ResponseTarget/truncated(at:)``.
   public internal(set) var isTruncated: Bool
-  /// What became of the request, for errors about this response; nil if the request's result says it.
+  /// The outcome of the request, for errors about this response; nil if the request's result has the outcome.
   package var outcome: TransferResult.Outcome?
 
   var withoutBody: TransferResponse {

@@ -7,7 +7,7 @@ extension TransferResult {
     package var path: LocalPath
     /// The digest of the written bytes; nil if it was not computed.
     package var sha256: SHA256Digest?
-    /// How many bytes an earlier run had left.
+    /// How many bytes of the file an earlier run had left.
     package var resumedFrom: Int64
 
     package init(path: LocalPath, sha256: SHA256Digest? = nil, resumedFrom: Int64 = 0) {
@@ -18,7 +18,7 @@ extension TransferResult {
   /// The record of the request: `formstream.result/4`. A failure has the same members as a success.
   ///
   /// - Parameters:
-  ///   - outcome: the outcome of the request, or the outcome that it has for the caller.
+  ///   - outcome: the outcome of the request, as the caller judges it.
   ///   - received: how many bytes of the response's body arrived.
   ///   - stored: the file that the response became; nil if it became none.
   ///   - includesBody: whether the record has the response's body.

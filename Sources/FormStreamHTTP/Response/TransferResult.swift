@@ -13,7 +13,7 @@ public struct TransferResult: Sendable {
     /// The request may succeed later, and sending it again does no harm: it was not carried out, or the server failed
     /// and the request may be carried out twice.
     case retryable
-    /// The request may have been carried out, or not: by the last attempt or an earlier one.
+    /// It is not known whether the request was carried out, by the last attempt or by an earlier one.
     case unknown
     /// A file changed while it was sent. No complete body with wrong bytes was sent.
     case sourceChanged = "source-changed"
@@ -44,8 +44,8 @@ public struct TransferResult: Sendable {
   public let outcome: Outcome
   /// The final response; nil if none arrived.
   public let response: TransferResponse?
-  /// The key that was sent; nil if no key was sent, or if a redirect led to another origin, which doesn't get it. A request
-  /// that is sent again needs the same key.
+  /// The key that was sent; nil if no key was sent, or if a redirect led to another origin, which doesn't get the key. If the
+  /// request is sent again, it needs the same key.
   public let idempotencyKey: IdempotencyKey?
   /// The number of attempts, including attempts that failed early, and redirects that sent the body again.
   public let attempts: Int
@@ -80,7 +80,7 @@ public struct TransferResult: Sendable {
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }
 
-  /// This result of a refused request as a success, because its caller wants that status.
+  /// This result of a refused request as a success, for a caller that accepts the status.
   package func accepted() -> TransferResult {
     TransferResult(
       url: url, method: method, outcome: .ok, response: response, idempotencyKey: idempotencyKey,

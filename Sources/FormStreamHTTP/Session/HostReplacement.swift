@@ -7,8 +7,8 @@ public struct HostReplacement: Sendable, Hashable {
   /// The host and the port to replace, and the host and the port to connect to instead; each may be empty.
   private let fields: [String]
 
-  /// Reads `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text is not of this form. Each of the four may be empty. An empty HOST
-  /// or PORT means any; an empty OTHERHOST or OTHERPORT means the host or the port of the URL. An address of IPv6 is in
+  /// Parses `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text has another form. Each of the four may be empty. An empty HOST or
+  /// PORT means any; an empty OTHERHOST or OTHERPORT means the host or the port of the URL. An IPv6 address must be in
   /// brackets.
   public init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
@@ -31,7 +31,7 @@ public struct HostReplacement: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// The host that is connected to in place of an origin's host; nil if the origin's host is not replaced.
+  /// The host to connect to in place of an origin's host; nil if the origin's host is not replaced.
   func host(for origin: HTTPURL.Origin) -> String? {
     let isMeant =
       ["", origin.host].contains(fields[0].lowercased())

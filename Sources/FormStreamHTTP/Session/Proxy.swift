@@ -24,7 +24,7 @@ struct Proxy: Hashable, Sendable {
       }
     }
 
-    /// Whether the proxy gets a password beside the user.
+    /// Whether the proxy gets a password in addition to the user.
     var hasPasswords: Bool { self != .socks4 && self != .socks4a }
   }
 
@@ -35,17 +35,17 @@ struct Proxy: Hashable, Sendable {
   /// The user and the password of the proxy's URL; nil if it has none.
   var credentials: ProxyCredentials?
 
-  /// Parses what curl accepts: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. Returns nil if the text is something else.
+  /// Parses `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`, as curl does; nil if the text has another form.
   init?(_ text: String) {
     let (scheme, rest) = text.splitScheme
     guard let kind = scheme.map({ Kind(rawValue: $0.lowercased()) }) ?? .http,
-      // libcurl parses hosts only after schemes that it can request.
+      // libcurl parses a host only if it supports the URL's scheme, so this URL always has `http`.
       let url = try? CurlURL(parsing: "http://\(rest)"), let host = url.text(.host), !host.isEmpty,
       ["", "/"].contains(url.text(.path) ?? ""), url.text(.query) == nil
     else { return nil }
     self.kind = kind
     self.host = host.lowercased()
-    // The same default ports as in curl.
+    // curl's default ports.
     port = url.givenText(.port).flatMap { Int($0) } ?? (kind == .https ? 443 : 1080)
     let (user, password) = (url.decodedText(.user), url.decodedText(.password))
     for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]

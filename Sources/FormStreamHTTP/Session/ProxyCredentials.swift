@@ -6,7 +6,7 @@ public struct ProxyCredentials: Sendable, Hashable, CustomStringConvertible {
   private let hiddenUser: Hidden<String>
   private let hiddenPassword: Hidden<String>
 
-  /// A user and a password. To a proxy of `http` or SOCKS they are sent as they are, without encryption.
+  /// A user and a password. They are sent without encryption to an `http` or SOCKS proxy.
   public init(user: String, password: String) {
     (hiddenUser, hiddenPassword) = (Hidden(user), Hidden(password))
   }

@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// The hosts that are reached without a proxy, with curl's meaning of `no_proxy`.
+/// The hosts that are reached without a proxy, with the meaning that `no_proxy` has in curl.
 struct ProxyExceptions: Hashable, Sendable {
   private enum Entry: Hashable {
-    /// A name; the names below it count, too.
+    /// A name. The names below it match, too.
     case domain(String)
-    /// An address, or all addresses that begin with the same bits.
+    /// An address, and how many of its first bits must match.
     case addresses([UInt8], bits: Int)
   }
 

@@ -8,9 +8,10 @@ import FormStreamPlatform
 /// configuration.proxy = .environment()
 /// ```
 ///
-/// A proxy of `http` or `https` gets requests to http URLs as they are, and passes them on. For https URLs it opens a tunnel
-/// (CONNECT) that it can't see into. A proxy of `socks5` or `socks4` gets addresses to connect to. A proxy of `socks5h` or
-/// `socks4a` gets names, which are then not looked up on this machine. SOCKS4 has neither passwords nor addresses of IPv6.
+/// An `http` or `https` proxy receives requests to http URLs and forwards them. For https URLs, the proxy opens a tunnel
+/// (CONNECT), and can't read the traffic in it. A `socks5` or `socks4` proxy receives addresses to connect to. A `socks5h` or
+/// `socks4a` proxy receives names, so names are not resolved on this machine. SOCKS4 supports no passwords and no IPv6
+/// addresses.
 public struct ProxySettings: Sendable, Hashable {
   private enum Source: Hashable {
     case none
@@ -29,7 +30,7 @@ public struct ProxySettings: Sendable, Hashable {
   private var exceptions: ProxyExceptions
   /// The user and the password for the proxy; if nil, the ones in the proxy's URL are used.
   public var credentials: ProxyCredentials?
-  /// A PEM file with the certificates of the authorities that are trusted for a proxy of `https`; if nil, the system's
+  /// A PEM file with the certificates of the authorities that are trusted for an `https` proxy; if nil, the system's
   /// authorities are trusted. The proxy's certificate is always verified.
   public var authorities: LocalPath?
 
@@ -38,14 +39,14 @@ public struct ProxySettings: Sendable, Hashable {
     self.exceptions = ProxyExceptions(exceptions)
   }
 
-  /// Requests go directly to their servers, whatever the environment says.
+  /// Requests go directly to their servers, even if the environment names a proxy.
   public static let none = ProxySettings(.none, "")
 
   /// All requests go through one proxy.
   ///
   /// - Parameters:
   ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks4`, `socks4a`,
-  ///     `socks5` or `socks5h`; the port, as in curl, is 443 for `https`, otherwise 1080.
+  ///     `socks5` or `socks5h`; the default port is 443 for `https`, otherwise 1080, as in curl.
   ///   - hosts: hosts that are reached without the proxy, separated by commas: names, which include the names below them,
   ///     addresses, and blocks such as `10.0.0.0/8`. `*` is every host.
   /// - Throws: `invalidSetting`.
@@ -56,10 +57,10 @@ public struct ProxySettings: Sendable, Hashable {
     return ProxySettings(.one(proxy), hosts)
   }
 
-  /// The proxies that the environment names, as curl reads them: `http_proxy` (only in lower case, because web servers set
-  /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both schemes `all_proxy` or `ALL_PROXY`;
-  /// `no_proxy` or `NO_PROXY` lists the exceptions. If the value of a variable is not a proxy, the requests that need the
-  /// variable fail.
+  /// The proxies that the environment names, as in curl: `http_proxy`, `https_proxy` or `HTTPS_PROXY`, and for both schemes
+  /// `all_proxy` or `ALL_PROXY`. `no_proxy` or `NO_PROXY` lists the exceptions. `HTTP_PROXY` is not used, because web servers
+  /// set it to a value that a client sends. If the value of a variable is not a proxy, the requests that need the variable
+  /// fail.
   ///
   /// - Parameter variables: the variables; if nil, the environment of this process.
   public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {
@@ -88,7 +89,7 @@ public struct ProxySettings: Sendable, Hashable {
   /// Whether no request goes through a proxy.
   package var isNone: Bool { source == .none }
 
-  /// Whether there is one proxy for all requests, whatever the environment says.
+  /// Whether one proxy was set for all requests, in place of the environment's proxies.
   package var isExplicit: Bool { if case .one = source { true } else { false } }
 
   /// The proxy for requests to an origin; nil if there is none.
@@ -115,7 +116,7 @@ public struct ProxySettings: Sendable, Hashable {
     return proxy
   }
 
-  /// The proxy for requests to a URL, without its credentials, for people; nil if there is none.
+  /// The proxy for requests to a URL, as text for people and without its credentials; nil if there is none.
   package func proxyName(for url: HTTPURL) throws(TransferError) -> String? {
     try proxy(for: url.origin)?.description
   }
@@ -125,7 +126,7 @@ public struct ProxySettings: Sendable, Hashable {
     (try? proxy(for: url.origin))?.kind.hasPasswords == false
   }
 
-  /// Whether there is a password that the proxy for requests to a URL does not get.
+  /// Whether a password was set, but the proxy for requests to a URL gets only the user, as with SOCKS4.
   package func losesPassword(for url: HTTPURL) -> Bool {
     hasUsersOnly(for: url) && (try? proxy(for: url.origin))?.credentials?.password.isEmpty == false
   }

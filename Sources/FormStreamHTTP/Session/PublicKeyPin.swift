@@ -4,15 +4,15 @@ import FormStreamPlatform
 /// The public key that a server must have, whoever has signed its certificate.
 public struct PublicKeyPin: Sendable, Hashable {
   enum Kind: Hashable {
-    /// As libcurl reads digests: `sha256//BASE64`, separated by semicolons.
+    /// Digests in libcurl's format: `sha256//BASE64`, separated by semicolons.
     case digests(String)
     case file(LocalPath)
   }
 
   let kind: Kind
 
-  /// Parses digests of public keys as curl writes them: `sha256//` and the SHA-256 digest of a key (DER,
-  /// SubjectPublicKeyInfo) in base 64. Several are separated by semicolons, and one of them must fit. Nil if the text has
+  /// Parses digests of public keys as curl writes them: `sha256//` and the SHA-256 digest of a key (DER, SubjectPublicKeyInfo)
+  /// in base 64. Several digests are separated by semicolons, and the server's key must match one of them. Nil if the text has
   /// another form.
   public init?(_ text: String) {
     let prefix = "sha256//"

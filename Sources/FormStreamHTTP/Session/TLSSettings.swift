@@ -3,7 +3,7 @@ import FormStreamPlatform
 
 /// The trusted authorities, the client certificate, and the versions of TLS.
 public struct TLSSettings: Sendable, Hashable {
-  /// A version of TLS. Older versions are not secure (RFC 8996), and never used.
+  /// A version of TLS. Versions before 1.2 are not secure (RFC 8996), and are never used.
   public struct Version: Sendable, Hashable, CustomStringConvertible {
     /// The number after the dot, as in `1.2`.
     let minor: Int
@@ -17,13 +17,13 @@ public struct TLSSettings: Sendable, Hashable {
     public var description: String { "1.\(minor)" }
   }
 
-  /// A PEM file with the certificates of the trusted authorities. The system's authorities are trusted only if this and
-  /// ``authoritiesDirectory`` are nil.
+  /// A PEM file with the certificates of the trusted authorities. The system's authorities are trusted only if this property
+  /// and ``authoritiesDirectory`` are nil.
   public var authorities: LocalPath?
   /// A directory with the certificates of the trusted authorities, under the names that `openssl rehash` gives them.
   public var authoritiesDirectory: LocalPath?
-  /// A PEM file with the client's certificate. It is shown to the origin of a request's own URL, and not to another origin that
-  /// a redirect leads to.
+  /// A PEM file with the client's certificate. It is sent to the origin of a request's own URL, but not to another origin after
+  /// a redirect.
   public var certificate: LocalPath?
   /// A PEM file with the key of the client's certificate; if nil, the key is in the certificate's file.
   public var key: LocalPath?
@@ -37,16 +37,15 @@ public struct TLSSettings: Sendable, Hashable {
   public var minimumVersion = Version.tls12
   /// The newest version that is used; no limit if nil.
   public var maximumVersion: Version?
-  /// The public key that the server must have, in addition to a certificate that is trusted; any if nil.
+  /// The public key that the server must have, in addition to a trusted certificate; nil allows any key.
   public var pin: PublicKeyPin?
-  /// Whether the server's certificate is verified. Without this, anybody on the network path can read and change
-  /// everything.
+  /// Whether the server's certificate is verified. If false, anybody on the network path can read and change everything.
   public var verifiesServer = true
 
   /// The system's authorities, and no client certificate.
   public init() {}
 
-  /// Whether the certificate is not shown, because it is for another origin.
+  /// Whether the client's certificate was removed, because it is for another origin.
   private(set) var withholdsCertificate = false
 
   mutating func withholdCertificate() {
@@ -54,7 +53,7 @@ public struct TLSSettings: Sendable, Hashable {
     (certificate, key, hiddenPassphrase) = (nil, nil, nil)
   }
 
-  /// The versions that are used, for messages.
+  /// The allowed versions, as text for messages.
   var versions: String {
     guard let maximumVersion else { return "TLS \(minimumVersion) or newer" }
     return maximumVersion == minimumVersion

@@ -12,14 +12,14 @@ extension TransferSession {
     ///
     /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order in which
     /// they were started. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
-    /// count as one, from the first response on; requests before that count one by one. A request that is paused while it is
-    /// sent counts, and so does an ``OpenResponse`` that is not read to its end: to hold several responses open and send other
-    /// requests meanwhile, allow more. Six is what browsers and `URLSession` use for HTTP/1.1: enough for most servers and
-    /// paths, and few enough that a large batch of requests is no attack.
+    /// count as one after the first response. Before the first response, each request counts. A request that is paused while it
+    /// is sent counts, and so does an ``OpenResponse`` that is not read to its end: to keep several responses open while other
+    /// requests are sent, allow more connections. Browsers and `URLSession` use six connections for HTTP/1.1: enough for most
+    /// servers and paths, and few enough that a large batch of requests is no attack.
     public var maximumConnectionsPerHost: Int? = 6
     /// How many idle connections each engine keeps.
     public var maximumIdleConnections = 64
-    /// The size of the pieces in which bodies are handed over, from 16 KiB to 2 MiB.
+    /// The size of the pieces in which request bodies are sent, from 16 KiB to 2 MiB.
     public var uploadBufferSize = 256 * 1024
     /// The HTTP version.
     public var version = Version.automatic
@@ -28,43 +28,45 @@ extension TransferSession {
     /// Decides whether a server's certificates are trusted, in place of the platform's check; if nil, the platform's check
     /// decides.
     ///
-    /// The closure is asked once about the same certificates of an origin, before anything is sent to the origin, even if the
-    /// platform's check has no objection. Its decision is remembered as long as the session lives. Until it has decided, the
-    /// connection is closed, other requests go on, and the request that waits can be cancelled; that request's attempts don't
-    /// count. A certificate that the closure trusts must still have the public key of ``TLSSettings/pin``. The closure is not
-    /// asked about proxies, nor if ``TLSSettings/verifiesServer`` is false. It needs a libcurl with OpenSSL.
+    /// The closure is called once for the same certificates of an origin, even if the platform's check accepts them. It is
+    /// called before anything is sent to the origin. Its decision is remembered as long as the session lives. While the closure
+    /// decides, the connection is closed, other requests go on, and the waiting request can be cancelled. The attempt that led
+    /// to the call doesn't count. A certificate that the closure trusts must still have the public key of ``TLSSettings/pin``.
+    /// The closure is not called for proxies, or if ``TLSSettings/verifiesServer`` is false. This setting needs a libcurl with
+    /// OpenSSL.
     public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
-    /// Which proxy requests go through. By default none, whatever the environment says.
+    /// Which proxy requests go through. By default none, even if the environment names a proxy.
     public var proxy = ProxySettings.none
     /// Which addresses of hosts are used.
     public var addressFamily = AddressFamily.any
-    /// The interface of this machine that connections begin at: the name of an interface, an address or a host name; with
-    /// `if!` or `host!` before it, only one of these. The system chooses if nil.
+    /// The interface of this machine that connections are made from: the name of an interface, an address or a host name; nil
+    /// lets the system choose. After the prefix `if!`, the text can only be the name of an interface; after `host!`, only an
+    /// address or a host name.
     public var localInterface: String?
-    /// After this time without a byte, the system asks the other side of a connection whether it is still there, again and
-    /// again (TCP keep-alive); never if nil. This also keeps routers from forgetting the connection.
+    /// After this time without a byte, the system checks repeatedly whether the other side of a connection is still there (TCP
+    /// keep-alive); nil means never. This also keeps routers from forgetting the connection.
     public var keepAliveTime: Duration? = .seconds(60)
     /// A Unix-domain socket that all requests are sent to, whatever host their URL names.
     public var unixSocket: LocalPath?
     /// Addresses of hosts. They take precedence over the resolver.
     public var addresses: [HostAddress] = []
-    /// Hosts and ports that are connected to in place of the ones in URLs; see ``HostReplacement``.
+    /// Hosts and ports to connect to in place of the hosts and ports in URLs; see ``HostReplacement``.
     public var replacedHosts: [HostReplacement] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
     ///
-    /// Credentials that a server refused are not sent to it again.
+    /// Credentials that a server refused are not sent to that server again.
     public var netrc: Netrc?
-    /// Whether the credentials of requests were given once for all requests. If a server refuses them, they are not sent to it
+    /// Whether all requests share the same credentials. If so, credentials that a server refused are not sent to that server
     /// again.
     package var sharesCredentials = false
     /// Whether the session keeps cookies.
     public var cookies = CookiePolicy.none
-    /// What the program decides about all requests.
+    /// The closures with which the program decides about all requests.
     public var decisions = Decisions()
-    /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget, so that a
-    /// server in trouble doesn't receive many times its usual load.
+    /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget. The budget keeps a
+    /// server in trouble from receiving many times its usual load.
     public var retryBudget = 100
 
     /// The default settings.
@@ -90,13 +92,13 @@ extension TransferSession {
 
       /// HTTP/2 if the server offers it under TLS, otherwise HTTP/1.1.
       ///
-      /// A body of more than 64 KiB, or of unknown length, is sent over HTTP/1.1, and over HTTP/2 only if the server refuses
-      /// HTTP/1.1: many servers take no more than 64 KiB in each round trip over HTTP/2.
+      /// A body of more than 64 KiB, or of unknown length, is sent over HTTP/1.1, because many servers accept no more than 64
+      /// KiB in each round trip over HTTP/2. If the server refuses HTTP/1.1, the body is sent over HTTP/2.
       public static let automatic = Version(kind: .automatic)
       /// Only HTTP/1.1.
       public static let http11 = Version(kind: .http11)
-      /// Only HTTP/2, even without TLS, where a server can't say that it doesn't speak HTTP/2. Without TLS, each request has a
-      /// connection of its own.
+      /// Only HTTP/2, even without TLS. Without TLS, a server can't say that it doesn't speak HTTP/2, and each request has its
+      /// own connection.
       public static let http2 = Version(kind: .http2)
       /// Only HTTP/2 under TLS, and HTTP/1.1 without it.
       public static let http2OverTLS = Version(kind: .http2OverTLS)

@@ -22,7 +22,7 @@ public final class TransferSession: Sendable {
   private let started = Guarded(StartedTasks())
   let budget: RetryBudget
   let knownServers = KnownServers()
-  /// What the program decides on servers' certificates; nil if the platform's check decides.
+  /// The program's decisions on servers' certificates; nil if the platform's check decides.
   let serverTrust: ServerTrustDecisions?
   let protectionSpaces = ProtectionSpaces()
   let refusedCredentials = RefusedCredentials()
@@ -32,7 +32,7 @@ public final class TransferSession: Sendable {
 
   /// Creates a session, and starts its threads.
   ///
-  /// - Throws: `invalidSetting`; `tlsFileUnusable`; `cookiesUnusable`; `engineFailed`; what reading the file of cookies throws.
+  /// - Throws: `invalidSetting`; `tlsFileUnusable`; `cookiesUnusable`; `engineFailed`; the errors of reading the cookie file.
   public init(_ configuration: Configuration = Configuration()) throws(TransferError) {
     try configuration.check()
     self.configuration = configuration
@@ -44,7 +44,7 @@ public final class TransferSession: Sendable {
     }
     var engines: [Engine] = []
     for index in 0..<configuration.engines {
-      // With this limit, libcurl closes an idle connection if a request that needs a new one would exceed the limit. With a
+      // With `maximumHostConnections`, libcurl closes an idle connection to make room for a new one within the limit. With a
       // proxy, libcurl would count the connections of all hosts together, so a host that hangs would hold up requests to
       // others.
       engines.append(
@@ -64,7 +64,7 @@ public final class TransferSession: Sendable {
     start(TransferRun(request, session: self, engine: nextEngine()))
   }
 
-  /// Starts a request whose response goes to the tasks that read it.
+  /// Starts a request whose response is read by tasks as it arrives.
   func start(
     _ request: TransferRequest, readBy response: ArrivingResponse
   ) -> TransferTask<TransferResult> {
@@ -83,13 +83,12 @@ public final class TransferSession: Sendable {
 
   /// Cancels all requests that have been started and have not ended.
   public func cancelAll() {
-    // A download was started before its requests, so it is cancelled first, and starts no others.
+    // A download was started before its requests. So the download is cancelled first, and starts no other requests.
     for task in allTasks { task.cancel() }
   }
 
   /// Waits until all requests that have been started have ended, including requests that wait for a connection. From this call
-  /// on, the session starts no other requests: they fail with `sessionFinished`. If the waiting task is cancelled, the requests
-  /// go on.
+  /// on, new requests fail with `sessionFinished`. If the waiting task is cancelled, the requests go on.
   public func finish() async {
     started.withLock { $0.areRefused = true }
     for task in allTasks { await task.end() }
@@ -98,8 +97,8 @@ public final class TransferSession: Sendable {
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
   /// request.
   ///
-  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns. While the closure runs, only the newest state waits for the next call; see
+  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
+  ///   call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
   ///   ``ProgressPace``.
   nonisolated(nonsending) public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -111,10 +110,10 @@ public final class TransferSession: Sendable {
   nonisolated(nonsending) func result<Work: TransferWork>(
     of run: Work, progress: ProgressHandler?
   ) async -> Work.Success {
-    // If the task was cancelled before, not even the first byte is sent.
+    // If the task is already cancelled, nothing is sent.
     if Task.isCancelled { run.cancel() }
     guard let progress else { return await start(run).result }
-    // The updates are requested before the start, so that none is missed.
+    // The updates are requested before the start, so that no update is missed.
     let updates = run.publisher.updates()
     return await start(run).result(passing: updates, to: progress)
   }
@@ -122,10 +121,11 @@ public final class TransferSession: Sendable {
   /// Sends a request and returns the response that confirms it.
   ///
   /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may have
-  ///   carried out the request, and its ``TransferError/response`` is the response of a server that refused it. An error with
-  ///   the outcome `ok` says that the server accepted the request, but that the response is not complete here: it could not be
-  ///   stored, or has more bytes than its target keeps (`responseTooLarge`). `CancellationError` if the request was cancelled,
-  ///   by the waiting task or otherwise; to learn how far the request came, use ``result(of:progress:)``.
+  ///   carried out the request, and its ``TransferError/response`` is the response of a server that refused the request. An
+  ///   error with the outcome `ok` says that the server accepted the request, but that the response is not complete here: the
+  ///   response could not be stored, or has more bytes than its target keeps (`responseTooLarge`). `CancellationError` if the
+  ///   request was cancelled, by the waiting task or otherwise; to learn how much of the request was sent, use
+  ///   ``result(of:progress:)``.
   @discardableResult
   nonisolated(nonsending) public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -133,14 +133,14 @@ public final class TransferSession: Sendable {
     try await result(of: request, progress: progress).confirmingResponse()
   }
 
-  /// Starts a request of a download that has been started, even while the session finishes.
+  /// Starts a request of a download that is already running, even after ``finish()`` was called.
   func startRequest(ofDownload request: TransferRequest) -> TransferTask<TransferResult> {
     start(TransferRun(request, session: self, engine: nextEngine()), isWanted: true)
   }
 
   /// Starts a request or a download, unless ``finish()`` was called.
   ///
-  /// - Parameter isWanted: whether it is started even after ``finish()`` was called.
+  /// - Parameter isWanted: whether the work is started even after ``finish()`` was called.
   func start<Work: TransferWork>(
     _ run: Work, isWanted: Bool = false
   ) -> TransferTask<Work.Success> {
@@ -171,11 +171,11 @@ public final class TransferSession: Sendable {
 /// The requests and the downloads of a session that have not ended.
 private struct StartedTasks {
   var tasks: [ObjectIdentifier: any StartedTask] = [:]
-  /// Whether no other tasks are started.
+  /// Whether new tasks are refused.
   var areRefused = false
 }
 
-/// A task, whatever its result is.
+/// A task with any type of result.
 private protocol StartedTask: Sendable {
   var id: Int { get }
   func cancel()
@@ -192,7 +192,7 @@ extension TransferResult {
     return response
   }
 
-  /// Throws why there is no response that confirms the request.
+  /// Throws the reason why no response confirms the request.
   func fail() throws -> Never {
     if error?.code == .cancelled { throw CancellationError() }
     throw error ?? .endedWithoutResponse(url)

@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// A request or a download that was started, and that may have ended: something to hold on to, to show, and to cancel.
+/// A request or a download that was started. A task can be observed, paused, cancelled and waited for, and may have ended.
 ///
 /// ``TransferSession/start(_:)`` returns the task of a request, whose result is a ``TransferResult``.
 /// ``TransferSession/startDownload(_:_:)`` returns the task of a download, whose result is a ``DownloadResult``.
 ///
-/// A task is a value. Two tasks are equal if they stand for the same start. Letting go of a task doesn't end the transfer.
+/// A task is a value. Two tasks are equal if they stand for the same start. Releasing a task doesn't end the transfer.
 public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// What a request or a download is doing.
   public typealias State = TransferState
@@ -43,9 +43,9 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// The progress as a sequence: it begins with the current state, and ends with the task. It may be iterated any number of
   /// times. Iterating only watches: if the task that iterates is cancelled, the transfer goes on.
   ///
-  /// For a download, ``TransferProgress/received`` is the size of the file so far, including the bytes that an earlier download
-  /// had left, and ``TransferProgress/responseTotal`` is the size that the file will have. If the download starts again,
-  /// `received` goes back to 0.
+  /// For a download, ``TransferProgress/received`` is the size of the file so far, including the bytes of an earlier download
+  /// that is continued, and ``TransferProgress/responseTotal`` is the size that the file will have. If the download starts
+  /// again, `received` goes back to 0.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
   /// The result, after the transfer has ended. If the waiting task is cancelled, so is the transfer, even if other tasks wait
@@ -56,7 +56,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 
   private func value(isolation actor: isolated (any Actor)? = #isolation) async -> Success {
     await withTaskCancellationHandler {
-      // Code that doesn't mention the actor would leave it.
+      // A closure that doesn't mention the actor would not run on it.
       _ = actor
       return await work.value
     } onCancel: {
@@ -66,8 +66,8 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 
   /// Waits for the result, whether the transfer succeeds or fails. If the waiting task is cancelled, so is the transfer.
   ///
-  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns. While the closure runs, only the newest state waits for the next call; see
+  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
+  ///   call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
   ///   ``ProgressPace``.
   nonisolated(nonsending) public func result(
     progress: @escaping TransferSession.ProgressHandler
@@ -92,14 +92,15 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
     }
   }
 
-  /// Waits for the end, whatever becomes of the waiting task.
+  /// Waits for the end, even if the waiting task is cancelled.
   func end() async { _ = await work.value }
 
   /// Pauses the transfer: no byte of a body is sent or received until `resume`. A request that waits in the queue of
   /// its host lets later requests go first.
   ///
-  /// The connection is kept, and counts as one to its host. The server may close it meanwhile; a download then continues over
-  /// another connection, as after any break. To give the connection of a download up, use ``cancelKeepingData()``.
+  /// The connection stays open, and still counts as a connection to its host. The server may close the connection during the
+  /// pause. A download then continues over another connection, as after any break. To close the connection of a download, use
+  /// ``cancelKeepingData()``.
   public func pause() { run.pause() }
 
   /// Continues after a pause.
@@ -115,7 +116,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 }
 
 extension TransferTask where Success == TransferResult {
-  /// The response that confirms the request, after it has ended. If the waiting task is cancelled, so is the request.
+  /// The response that confirms the request, after the request has ended. If the waiting task is cancelled, so is the request.
   ///
   /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError``, or `CancellationError` if the
   ///   request was cancelled.

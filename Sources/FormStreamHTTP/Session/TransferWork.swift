@@ -8,7 +8,7 @@ protocol TransferWork<Success>: AnyObject, Sendable {
   var request: TransferRequest { get }
   var publisher: ProgressPublisher { get }
   var control: TransferControl { get }
-  /// Where the task runs.
+  /// The engine that the task runs on.
   var engine: Engine { get }
 
   func perform() async -> Success

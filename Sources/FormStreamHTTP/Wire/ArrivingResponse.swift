@@ -2,13 +2,13 @@ import FormStreamPlatform
 
 /// Passes a response to tasks that read it: first its head, and then its body as it arrives.
 ///
-/// The body waits in a buffer. If that is full, the engine stops receiving until a task has read it.
+/// The body waits in a buffer. If the buffer is full, the engine stops receiving until a task has read from it.
 final class ArrivingResponse: ResponseDelivery, Sendable {
   private static let capacity = ResponseWriter.pieceSize
 
   private struct State {
     var head: TransferResponse?
-    /// What the head means for the request; nil if that depends on the rest of the response.
+    /// The request's outcome, if the head decides it; nil if it depends on the rest of the response.
     var outcomeOfHead: TransferResult.Outcome?
     /// The bytes that have arrived and were not read.
     var bytes: [UInt8] = []
@@ -32,7 +32,8 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   }
 
   private let state = Guarded(State())
-  /// Locked before `state`, by tasks that read: decoding takes its time, and the engine doesn't wait for it.
+  /// Tasks that read lock this before `state`. The lock is a separate one because decoding takes time, and the engine doesn't
+  /// wait for it.
   private let taken = Guarded(Taken())
 
   // MARK: On the engine's thread
@@ -67,12 +68,12 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
       if hasRoom { state.bytes.append(contentsOf: bytes) } else { state.isAwaited = true }
       return hasRoom
     }
-    // The tasks that read make room.
+    // Wakes the tasks that read, so that they make room.
     if !isTaken { flush() }
     return isTaken ? .taken : .later
   }
 
-  /// Called whenever libcurl has looked at the request, even if nothing has arrived.
+  /// Called whenever libcurl has worked on the request, even if nothing has arrived.
   func flush() {
     if !state.withLock(\.bytes.isEmpty) { change { _ in } }
   }
@@ -82,7 +83,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     change { $0.result = result }
   }
 
-  // The result doesn't wait for readers. The bytes that have arrived can still be read after it.
+  // The result doesn't wait for readers. The bytes that have arrived can still be read after the request has ended.
   func finish(isComplete: Bool) {}
   func abandon() {}
   var isFinished: Bool { true }
@@ -102,9 +103,9 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   /// What a task can read next.
   enum Piece {
     case bytes([UInt8])
-    /// The rest can't be decoded.
+    /// The rest of the body can't be decoded.
     case failure(TransferError)
-    /// There is no more.
+    /// All bytes have been read.
     case end(TransferResult)
   }
 
@@ -114,11 +115,11 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     return state.withLock(\.head)
   }
 
-  /// What the head means for the request; nil if that depends on the rest of the response.
+  /// The request's outcome, if the head decides it; nil if it depends on the rest of the response.
   var outcomeOfHead: TransferResult.Outcome? { state.withLock(\.outcomeOfHead) }
 
-  /// Waits for bytes, and takes all bytes that have arrived. Of coded bytes, it takes as many as are decoded at once. They are
-  /// not decoded on the caller's actor.
+  /// Waits for bytes, and takes all bytes that have arrived. If the bytes are coded, takes the next decoded piece. Decoding
+  /// doesn't run on the caller's actor.
   func next(isolation actor: isolated (any Actor)?) async -> Piece {
     while true {
       let isCoded = actor != nil && taken.withLock { $0.decoder != nil }

@@ -7,9 +7,9 @@ import FormStreamPlatform
 /// Everything else is read a little ahead on a worker thread: streams, files on other machines or in other programs (NFS,
 /// FUSE), and bytes that have to come from a disk.
 ///
-/// Reading starts when the engine first asks for bytes, so that a stream that can be read once is still complete if the server
-/// can't be reached. If this source is closed while a thread waits in a stream, the stream is interrupted. A file can't be
-/// interrupted, and a stream need not obey: the thread is then free again when the blocked call returns.
+/// Reading starts when the engine first asks for bytes, so that a one-shot stream is still unread if the server can't be
+/// reached. If this source is closed while a thread waits in a stream, the stream is interrupted. A file can't be interrupted,
+/// and a stream may ignore the interruption. The thread is then free when the blocked call returns.
 final class BodyUploadSource: UploadSource, @unchecked Sendable {
   private static let pieceSize = 128 * 1024
   private static let maximumPieces = 2
@@ -18,7 +18,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     /// Pieces that were read ahead, in order.
     var full: [Piece] = []
     var empty: [UnsafeMutableRawBufferPointer] = []
-    /// How many pieces have memory: none before something has to be waited for.
+    /// How many pieces have memory; 0 until a read has to wait.
     var pieceCount = 0
     /// What follows the last piece: the end, or a failure.
     var end: UploadRead?
@@ -37,13 +37,13 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
 
   private let state = Guarded(State())
   private let reader: BodyReader
-  /// The request's wait for the bytes; nil if no code of the program makes them.
+  /// The request's wait for the bytes; nil if the program's code doesn't produce them.
   private let wait: WaitingRequest?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - wait: the request's wait for the bytes; nil if no code of the program makes them.
+  ///   - wait: the request's wait for the bytes; nil if the program's code doesn't produce them.
   ///   - notify: called on a worker thread when there are bytes after `read` returned `later`.
   init(
     _ layout: BodyLayout, during wait: WaitingRequest?, on workers: WorkerThreads,

@@ -5,9 +5,9 @@ import FormStreamPlatform
 /// One attempt on the wire: sends a request, receives its response, and reports the facts at the end.
 ///
 /// Everything except its creation happens on the engine's thread. This is one file because its state is private: the engine and
-/// libcurl change it by turns, and the result is drawn from all of it.
+/// libcurl change the state in turn, and the result depends on all of it.
 final class Exchange: @unchecked Sendable {
-  /// How long the result of a cancelled exchange waits for a target that still works: usually, the target removes its
+  /// How long the result of a cancelled exchange waits for a target that is still working. Usually, the target removes its
   /// unfinished file in this time.
   private static let gracePeriod = Duration.milliseconds(20)
 
@@ -21,17 +21,17 @@ final class Exchange: @unchecked Sendable {
   private var connection = ExchangeConnection()
   private var isPaused = false
   private var hasBegunBody = false
-  /// Whether the response's target has no room, and will report when it has.
+  /// Whether the response's target has no room, and will report when it has some.
   private var isWaitingForTarget = false
   /// Why this client ended the exchange early; nil if it didn't.
   private var abortReason: TransferError?
-  /// Whether the result is wanted now, whatever the response's target does.
+  /// Whether the result waits for the response's target only during the grace period.
   private var isCutOff = false
-  /// Until when the result waits for a target that still works, if the result is wanted now.
+  /// The end of the grace period; nil if the exchange was not cut off.
   private var gracePeriodEnd: ContinuousClock.Instant?
-  /// Why there is no complete response, after libcurl is done.
+  /// Why there is no complete response, and whether another attempt may succeed; nil before libcurl is done.
   private var ending: (error: TransferError?, isTransient: Bool)?
-  /// The movements at the last count.
+  /// The counts when `count(uploaded:)` was last called.
   private var moved: Moved?
   /// Whether somebody watched the progress at the last check.
   private var isWatched = false
@@ -39,23 +39,22 @@ final class Exchange: @unchecked Sendable {
   private var reported: TransferProgress.Counts?
   /// How much of the request was handed over when a final response began; nil before.
   private var atResponse: (isComplete: Bool, handedOver: Int64)?
-  /// What was still unread in the socket when it was closed.
+  /// The bytes that were still unread in the socket when it was closed.
   private var unread: [UInt8] = []
   /// How many bytes the other side's system had not acknowledged when the socket was closed.
   private var unacknowledgedAtClose: Int64 = 0
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
-  /// Whether a connection of HTTP/2 was closed although the server had not ended it, because what the server sent was not
-  /// valid.
+  /// Whether libcurl closed an HTTP/2 connection that the server had not ended: the server's data was then not valid.
   private var isClosedByUs = false
-  /// Whether the server refused the TLS handshake for want of a common protocol.
+  /// Whether the server refused the TLS handshake because there is no common protocol (ALPN).
   private var hasNoCommonProtocol = false
-  /// The host whose address is not known; nil if the failure was another one.
+  /// The host whose address could not be resolved; nil if the exchange didn't fail for this reason.
   private var unresolvedHost: String?
   /// Called once at the end; set by the engine.
   var completion: ((ExchangeResult) -> Void)?
 
-  /// How long an exchange goes on without a movement after a response that can't refer to the complete request.
+  /// How long an exchange goes on without a movement after a response that came before the complete request.
   private static let earlyResponsePatience = Duration.seconds(1)
 
   init(_ request: WireRequest, publisher: ProgressPublisher, tracer: Tracer?) throws(TransferError) {
@@ -72,16 +71,16 @@ final class Exchange: @unchecked Sendable {
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
-  /// Whether the exchange has one connection more than the maximum.
+  /// Whether the exchange uses a connection beyond the maximum.
   var needsExtraConnection: Bool { request.needsExtraConnection }
 
-  /// Whether the request is sent over HTTP/2. A response can't show it: some servers write HTTP/2 into the status lines of
-  /// HTTP/1.1.
+  /// Whether the request is sent over HTTP/2. The version in a response is not reliable: some servers write HTTP/2 into the
+  /// status lines of HTTP/1.1.
   private var isHTTP2: Bool { connection.sentHTTP2 }
 
   // MARK: Called by the engine
 
-  /// The socket that the exchange waits for since libcurl has ended it; nil if libcurl has ended it for another reason.
+  /// The socket that the exchange waits for before libcurl starts it again; nil if the exchange ended for another reason.
   var awaitedSocket: CInt? { abortReason == nil ? connection.awaitedSocket : nil }
 
   /// How often the exchange had to wait for a socket.
@@ -92,7 +91,7 @@ final class Exchange: @unchecked Sendable {
     connection.awaitedSocket = nil
   }
 
-  /// Prepares everything; returns false if the exchange can't be started.
+  /// Prepares the exchange; returns false if the exchange can't be started.
   func prepare(on engine: Engine) -> Bool {
     easy.setOptions(for: request)
     easy.setDelegate(
@@ -141,7 +140,7 @@ final class Exchange: @unchecked Sendable {
     return easy.startFailure == nil && abortReason == nil
   }
 
-  /// Ends the exchange early, and at once: its result doesn't wait for the response's target.
+  /// Ends the exchange early. Its result waits for the response's target only during the grace period.
   func cutOff(because reason: TransferError) {
     abort(with: reason)
     isCutOff = true
@@ -166,7 +165,7 @@ final class Exchange: @unchecked Sendable {
     if !isPaused { easy.resumeReading() }
   }
 
-  /// Reacts to what the response's target reports. Returns false if the target has failed, and the exchange must end.
+  /// Handles a report of the response's target. Returns false if the target has failed, and the exchange must end.
   func targetMoved() -> Bool {
     if collector.awaitsChoice { clock.noteMovement() }
     let isChosen = collector.useChoice()
@@ -203,7 +202,7 @@ final class Exchange: @unchecked Sendable {
         collector.status == nil ? .beforeResponse : .receiving
       }
     var limits = request.options.timeLimits
-    // libcurl waits after each piece until it is within the rate.
+    // After each piece, libcurl waits to keep to the rate.
     limits.stall = limits.stall.map { $0 + request.pauseBetweenPieces }
     guard let error = clock.exceededLimit(of: limits, during: activity, to: request.url)
     else { return false }
@@ -215,7 +214,7 @@ final class Exchange: @unchecked Sendable {
   var timeLeft: Duration? { request.options.timeLimits.attempt.map(clock.timeLeft) }
 
   /// Whether the response is complete, but the source of the request's body still waits for bytes that may never come. libcurl
-  /// waits for the source, too, although it sends no more of a body that was refused.
+  /// also waits for the source, although it sends no more bytes of a refused body.
   private var hasResponseBeforeSource: Bool {
     guard let atResponse, !atResponse.isComplete, upload.isWaitingForSource, collector.isComplete,
       ending == nil, let status = collector.status
@@ -224,7 +223,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Whether nothing moves any more after a response that came before the complete request. Such a response can't confirm a
-  /// success, and with HTTP/2 libcurl doesn't notice the response's end while the body is not complete.
+  /// success, and with HTTP/2 libcurl doesn't notice the response's end while the request's body is not complete.
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
       !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
@@ -234,8 +233,8 @@ final class Exchange: @unchecked Sendable {
     return clock.timeSinceMovement > Self.earlyResponsePatience + request.pauseBetweenPieces
   }
 
-  /// Called before libcurl reads: names a server that responds in HTTP/1.x to HTTP/2. libcurl would only report that
-  /// the response is empty.
+  /// Called before libcurl reads. If the server responds in HTTP/1.x to HTTP/2, ends the exchange with an error that says so.
+  /// libcurl would only report that the response is empty.
   func lookAtFirstBytes() {
     guard let socket = connection.socket, abortReason == nil else { return }
     let start = unreadStart(of: socket, count: 7)
@@ -247,14 +246,14 @@ final class Exchange: @unchecked Sendable {
   /// Whether `lookAtFirstBytes` is to be called.
   var awaitsFirstBytes: Bool { request.hasPriorKnowledge && collector.lastStatus == nil }
 
-  /// Whether libcurl read bytes that are not HTTP/2 before `lookAtFirstBytes` could see them: libcurl then finds the response
-  /// empty. False if the server had the complete request, because it may have acted on it nevertheless.
+  /// Whether libcurl read bytes that are not HTTP/2 before `lookAtFirstBytes` could see them: libcurl then reports an empty
+  /// response. False if the server had the complete request, because the server may have acted on the request.
   private func isNotHTTP2(_ failure: CurlFailure?) -> Bool {
     failure?.kind == .noResponse && awaitsFirstBytes && stage != .sent
   }
 
-  /// Called before a socket is closed. If the socket is this exchange's, and no response was read, its unread bytes may hold
-  /// one.
+  /// Called before a socket is closed. If the socket is this exchange's, and no response was read, the socket's unread bytes
+  /// may contain the response.
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
     noteGoAway()
@@ -272,7 +271,7 @@ final class Exchange: @unchecked Sendable {
     unacknowledgedAtClose = unacknowledged(in: socket)
   }
 
-  /// Notes a GOAWAY that libcurl has reported to another of the exchanges that share the connection.
+  /// Notes a GOAWAY that libcurl has reported to another exchange on the same connection.
   private func noteGoAway() {
     guard let last = connection.socket.flatMap({ easy.sockets?.lastStream(of: $0) }) else { return }
     connection.notes.noteGoAway(lastStream: last)
@@ -296,8 +295,8 @@ final class Exchange: @unchecked Sendable {
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
       unresolvedHost = failure.flatMap(unresolvedHost)
-      // If libcurl rejected the bytes that it read, the rest is not the beginning of a response. For a request that only reads,
-      // the response is of no use without the complete body, and the request can be sent again.
+      // If libcurl rejected bytes of a response, the unread rest is not the beginning of a response. For a request that only
+      // reads, an incomplete response is of no use, and the request can be sent again.
       if let failure, ![.malformed, .outOfMemory].contains(failure.kind), abortReason == nil,
         request.announcesBody || !request.method.isSafe
       {
@@ -311,11 +310,10 @@ final class Exchange: @unchecked Sendable {
     collector.finish(isAborted: isCutOff)
   }
 
-  /// Whether the result waits for a target although the result is wanted now.
+  /// Whether the exchange was cut off, and its result waits for the target during the grace period.
   var isInGracePeriod: Bool { ending != nil && isCutOff }
 
-  /// Reports the result after the response was delivered, or if that can't be waited for; returns whether the result was
-  /// reported.
+  /// Reports the result if the response was delivered, or if the grace period is over. Returns whether the result was reported.
   func reportIfDelivered() -> Bool {
     guard let ending else { return false }
     guard collector.isStored || gracePeriodEnd.map({ .now >= $0 }) == true else { return false }
@@ -346,18 +344,18 @@ extension Exchange: CurlDelegate {
       return false
     }
     connection.begin(request, over: socket)
-    // If a new connection breaks at once, this makes libcurl close it at once, and read the alert that says why.
+    // If a new connection breaks at once, this makes libcurl close the connection at once, and read the alert with the reason.
     if request.isEncrypted, !connection.isReused { easy.closesConnection = true }
     noteVerification(socket)
     if let socket {
       easy.sockets?.noteInUse(socket, by: ObjectIdentifier(easy))
-      // If an HTTP/2 server responds while a body is on its way, and takes no notice of the body (RFC 9113 §8.1), libcurl
-      // doesn't show it. So the head leaves together with the body: no server can respond to a head that it doesn't have yet.
+      // An HTTP/2 server may respond while a body is being sent, and ignore the body (RFC 9113 §8.1). libcurl doesn't show
+      // this. So the head is sent together with the body: a server can't respond to a head that it doesn't have yet.
       if request.mayBeHTTP2, request.announcesBody { easy.sockets?.holdBack(socket) }
     }
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
-    // Empty bodies that have to be waited for were checked before the exchange.
+    // An empty body whose source may have to wait was checked before the exchange.
     guard let body = request.body, body.contentLength == 0, !body.mustBeWaitedFor,
       let error = upload.failureOfEmptySource()
     else { return true }
@@ -404,7 +402,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard abortReason == nil else { return .abort }
-    // libcurl would send the body, too, if the server says nothing for some time.
+    // libcurl would also send the body if the server doesn't respond for some time.
     if request.requiresContinue, !collector.hasContinued {
       abort(with: .notAskedForBody(request.url, length: request.bodyLength))
       return .abort
@@ -528,7 +526,8 @@ extension Exchange: CurlDelegate {
 
   // MARK: Progress
 
-  /// The counts that change if something moves. libcurl reports the progress of each transfer whenever one of them moves.
+  /// The counts that change if bytes are sent or received. libcurl reports the progress of all transfers whenever one of them
+  /// makes progress.
   private struct Moved: Equatable {
     let uploaded, read, received: Int64
     let requestCount: Int
@@ -666,7 +665,7 @@ extension Exchange {
     return explanation.error(for: failure)
   }
 
-  /// The host whose address is not known, if that is why an exchange failed.
+  /// The host whose address could not be resolved; nil if the exchange failed for another reason.
   private func unresolvedHost(_ failure: CurlFailure) -> String? {
     switch failure.kind {
     // SOCKS4 knows only addresses of IPv4, so waiting for an address of IPv6 is of no use.
@@ -680,8 +679,8 @@ extension Exchange {
     connection.refusesClientCertificate(request, hasResponse: collector.lastStatus != nil)
   }
 
-  /// How the same request is sent again without costing an attempt, because the server has not looked at it. This can't go on
-  /// for ever: the next connection is a new one, and the next version another one.
+  /// How the request is sent again without costing an attempt, because the server has not processed it; nil if it isn't. The
+  /// request can't be repeated for ever, because the next connection is a new one, or the next version is another one.
   private var repetition: ImmediateRepeat? {
     guard abortReason == nil, !hasBegunBody || request.body?.isReplayable == true else {
       return nil
@@ -694,7 +693,7 @@ extension Exchange {
       ? .onNewConnection : nil
   }
 
-  /// The server's demand for HTTP/1.1, if that is why there is no response.
+  /// The server's demand for HTTP/1.1; nil if there is a response, or another reason for its absence.
   private var demandedHTTP11: HTTP11Demand? {
     guard connection.notes.requiresHTTP11, abortReason == nil, collector.response == nil else {
       return nil
@@ -703,14 +702,15 @@ extension Exchange {
   }
 
   /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client offers
-  /// refuses the handshake. Some servers complete it without a protocol, and end the connection after that. A server that
-  /// speaks HTTP/1.1 and doesn't know ALPN may do the same, so the request counts as an attempt once a part of the body was
-  /// sent.
+  /// refuses the handshake. Some servers complete the handshake without a protocol, and then end the connection. A server that
+  /// speaks HTTP/1.1 and doesn't know ALPN may also end the connection, so the request counts as an attempt once a part of the
+  /// body was sent.
   private var lacksHTTP11: Bool {
     hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage == .notSent
   }
 
-  /// Whether the server has not looked at the request. After the head of a response, no message of the server can mean that.
+  /// Whether the server has refused the request without processing it. After the head of a response, no message of the server
+  /// can mean such a refusal.
   private var isRefused: Bool { connection.notes.isRefused && collector.status == nil }
 
   /// How much of the request the server may have.
@@ -720,8 +720,8 @@ extension Exchange {
     else { return .notSent }
     if connection.notes.hasEndedEarly { return .sent }
     guard isHTTP2, let total = upload.total, upload.read == total else { return upload.stage }
-    // libcurl passes no more bytes to HTTP/2 than the server's windows allow, but doesn't count them if it could not write the
-    // rest of a frame. Bytes that were not written to the socket have certainly not left.
+    // libcurl passes no more bytes to HTTP/2 than the server's windows allow, but doesn't count these bytes if it could not
+    // write the rest of a frame. Bytes that were not written to the socket were certainly not sent.
     return connection.mayHaveSent(total) ? .sent : .partlySent
   }
 
@@ -749,8 +749,8 @@ extension Exchange {
       isClientCertificateDoubtful: isClientCertificateDoubtful)
   }
 
-  /// Whether the server may have refused the client's certificate: it asked for one, and ended the new connection before it
-  /// responded.
+  /// Whether the server may have refused the client's certificate: the server asked for a certificate, and ended the new
+  /// connection before it responded.
   private var isClientCertificateDoubtful: Bool {
     request.isEncrypted && connection.isAskedForCertificate && !connection.isReused
       && collector.lastStatus == nil && !connection.notes.isRefused

@@ -3,10 +3,10 @@ struct ExchangeClock {
   private let start: ContinuousClock.Instant
   /// When the exchange itself began.
   private let begin = ContinuousClock.now
-  /// The time from `begin` to the first byte of a response; nil before.
+  /// The time from `begin` to the first byte of a response; nil before that byte.
   private(set) var timeToFirstByte: Duration?
   private var lastMovement = ContinuousClock.now
-  /// When the last byte of the body was handed over; nil before.
+  /// When the last byte of the body was handed over; nil before that.
   private var bodyEnd: ContinuousClock.Instant?
   /// The counts at the last movement.
   private var counts: (handedOver: Int64, received: Int64) = (0, 0)
@@ -18,7 +18,7 @@ struct ExchangeClock {
 
   var timeSinceMovement: Duration { lastMovement.duration(to: .now) }
 
-  /// Notes that bytes were sent or received, or that a wait ended to which no time limit applies.
+  /// Notes that bytes were sent or received, or that a wait without a time limit ended.
   mutating func noteMovement() {
     lastMovement = .now
   }
@@ -48,7 +48,7 @@ struct ExchangeClock {
 
   /// What an exchange is doing; this decides which time limits apply.
   enum Activity {
-    /// The exchange waits for a connection, which libcurl limits, or for its source, or it is paused.
+    /// The exchange is paused, or waits for the program or for a connection. libcurl limits the wait for a connection.
     case waitingForOthers
     /// The exchange sends, or waits for a response.
     case beforeResponse

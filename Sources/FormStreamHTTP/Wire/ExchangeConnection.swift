@@ -5,7 +5,7 @@ struct ExchangeConnection {
   var socket: CInt?
   /// Whether an earlier request used the connection.
   var isReused = false
-  /// Whether no request was sent over the connection, because something had arrived on it already.
+  /// Whether the kept connection was not used, because something had arrived on it before the request.
   var isSpent = false
   /// The socket that this request waits for: another request over the socket has to end first, or the server's SETTINGS have to
   /// arrive. Nil if the request need not wait.
@@ -20,31 +20,32 @@ struct ExchangeConnection {
   var isAskedForCertificate = false
   /// Whether the server's certificates are trusted by the platform's check.
   var isVerified = false
-  /// What libcurl says about HTTP/2.
+  /// The facts about HTTP/2 that libcurl has reported.
   var notes = HTTP2Notes()
   /// How many bytes had been written to the socket before the request, before its body, and at the end; nil if the number isn't
   /// known.
   private var written: (before: ClosedRange<Int64>?, beforeBody: ClosedRange<Int64>?, after: ClosedRange<Int64>?)
 
   /// Whether something can be read before a request is sent: the connection's end, or bytes that would be taken for the
-  /// response. libcurl looks only for the end, and takes a TLS alert before the end for a sign of life.
+  /// response. libcurl checks only for the end. If a TLS alert comes before the end, libcurl considers the connection alive.
   ///
-  /// On a kept connection with TLS, every byte counts. The contents of the bytes can't be read here. Bytes that may
-  /// legitimately be there, such as a late session ticket (RFC 8446 §4.6.1), cost no more than another handshake. The tickets
-  /// that servers send after the handshake are read with the first response, but on a new connection they are still there.
-  /// HTTP/2 knows which request a response belongs to, and has frames of its own, so only the end of the connection counts.
-  /// libcurl takes a connection for alive even if it has just read a close_notify from it.
+  /// On a kept TLS connection, every byte counts, because the bytes can't be decrypted here. If the bytes are legitimate, such
+  /// as a late session ticket (RFC 8446 §4.6.1), the mistake costs no more than another handshake. On a new TLS connection,
+  /// bytes don't count: the session tickets that servers send after the handshake are still unread, until they are read with
+  /// the first response. With HTTP/2, only the end of the connection counts, because each response names its request, and the
+  /// server may send frames at any time. This end must be checked here: libcurl considers a connection alive even if it has
+  /// just read a close_notify from the connection.
   ///
-  /// A connection with HTTP/1.1 that another request uses counts, too: the other request's body goes there, and the other
-  /// response comes from there. libcurl 7.88 offers such a connection to requests that may be sent over HTTP/2, after the
-  /// server has spoken HTTP/2 on another connection.
+  /// An HTTP/1.1 connection that another request still uses is treated as if it had input, because the other request's body and
+  /// response are sent over it. libcurl 7.88 offers such a connection to a request that may be sent over HTTP/2 if the server
+  /// has spoken HTTP/2 on another connection.
   func hasInputBefore(_ request: WireRequest, _ socket: CInt?, _ sockets: OpenSockets?) -> Bool {
-    // A kept connection that can't be looked at is not trusted.
+    // A kept connection that can't be checked is not trusted.
     guard let socket else { return isReused }
     if request.hasPriorKnowledge { return false }
     if sockets?.speaksHTTP2(socket) == true { return hasEnded(socket) }
     if request.mayBeHTTP2, sockets?.isInUse(socket) == true { return true }
-    // Bytes that a proxy may send after its handshake don't count either.
+    // On a new connection to an encrypted proxy, bytes don't count either: the proxy may send them after its handshake.
     let isEncrypted = request.isEncrypted || request.proxy?.isEncrypted == true
     return (isReused || !isEncrypted) && hasInput(socket)
   }
@@ -57,8 +58,8 @@ struct ExchangeConnection {
     if request.mayBeHTTP2 { written.before = socket.flatMap { writtenBytes(of: $0) } }
   }
 
-  /// Notes that the body begins, if libcurl doesn't count all bytes of the body that it writes. Under TLS it counts a piece
-  /// after all of the piece is written, and with HTTP/2 not before it has written something else.
+  /// Notes that the body begins, if libcurl may write bytes of the body without counting them. Under TLS, it counts a piece
+  /// only after the complete piece is written. With HTTP/2, it counts a piece only after it has written something else.
   mutating func beginBody(of request: WireRequest) {
     guard request.isEncrypted || sentHTTP2, request.bodyLength.map({ $0 > Self.exactPiece }) ?? true
     else { return }
@@ -74,17 +75,18 @@ struct ExchangeConnection {
     written.after = writtenBytes(of: socket)
   }
 
-  /// Whether the server announced that it sends no more. If the connection to the proxy is encrypted, it isn't known who sent
-  /// the alert.
+  /// Whether the server announced that it sends nothing more. False if the connection to the proxy is encrypted, because the
+  /// proxy may have sent the alert.
   func hasCloseNotify(_ request: WireRequest) -> Bool {
     alert == TLSAlert.closeNotify && request.proxy?.isEncrypted != true
   }
 
   /// Whether the server refused the connection because it doesn't accept the client's certificate, or demands one.
   ///
-  /// RFC 8446 §4.4.2.4: a server that gets no certificate, or one that it does not accept, can abort the handshake. With TLS
-  /// 1.3 the client has finished the handshake by then, and sends its request; the server has not finished it, and reads no
-  /// request before that. On a kept connection, or after a response, the alert would concern something else.
+  /// RFC 8446 §4.4.2.4: a server can abort the handshake if it gets no certificate, or does not accept the certificate. With
+  /// TLS 1.3, the client has finished the handshake by then, and sends its request. The server has not finished the handshake,
+  /// and reads no request before the handshake's end. On a kept connection, or after a response, the alert would have another
+  /// reason.
   func refusesClientCertificate(_ request: WireRequest, hasResponse: Bool) -> Bool {
     guard let alert, request.isEncrypted, request.proxy?.isEncrypted != true else { return false }
     return !isReused && !hasResponse && TLSAlert.refusingClients.contains(alert)
@@ -96,7 +98,7 @@ struct ExchangeConnection {
     return after.upperBound - before.lowerBound
   }
 
-  /// Whether this many bytes of a request can have left.
+  /// Whether `count` bytes of a request may have been written to the socket.
   func mayHaveSent(_ count: Int64) -> Bool {
     guard let before = written.before, let after = written.after else { return true }
     return after.upperBound - before.lowerBound >= count

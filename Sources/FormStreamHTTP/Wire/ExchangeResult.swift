@@ -1,7 +1,7 @@
 import FormStreamPlatform
 import FormStreamDigest
 
-/// What is known at the end of an exchange.
+/// The facts at the end of an exchange.
 struct ExchangeResult: Sendable {
   /// The facts that decide the next step.
   var facts: AttemptFacts
@@ -25,7 +25,7 @@ struct ExchangeResult: Sendable {
   var requestCount: Int
   /// The certificates that the program has to decide on before the request can be sent; nil if there are none.
   var trustQuestion: ServerTrust?
-  /// The host whose address is not known; nil if the failure was another one.
+  /// The host whose address could not be resolved; nil if the exchange didn't fail for this reason.
   var unresolvedHost: String?
   /// Whether the server responded 100 to `Expect: 100-continue`.
   var hasContinued: Bool

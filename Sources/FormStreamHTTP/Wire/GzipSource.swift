@@ -2,7 +2,7 @@ import FormStreamMultipart
 
 /// Reads a body, and compresses it.
 final class GzipSource: ByteSource {
-  /// Why the body that is compressed could not be read.
+  /// Why the uncompressed body could not be read.
   struct Failure: Error {
     let error: MultipartError
   }

@@ -7,12 +7,12 @@ import FormStreamMultipart
 final class ResponseCollector {
   /// The limit for all heads of one response: informational ones, the final one and trailers.
   private static let maximumHeadSize = 256 * 1024
-  /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses". This is the highest number of them.
+  /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses". This is the maximum number of 1xx responses.
   private static let maximumInformational = 100
   /// How many bytes over the caller's limit are read to keep the connection; beyond that, the connection is closed.
   private static let maximumDropped: Int64 = 16 * 1024 * 1024
-  /// How many bytes are kept of a body that goes to a target, in case the target can't be opened: enough to read the
-  /// server's explanation of a failure.
+  /// How many bytes of a body are kept although the body goes to a target. If the target can't be opened, these bytes are
+  /// enough to read the server's explanation of a failure.
   private static let explanationSize = 4096
 
   /// The final response's status; nil before its head is complete.
@@ -35,17 +35,17 @@ final class ResponseCollector {
   private(set) var hasDroppedTooMuch = false
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
-  /// Makes the delivery that passes the body to a target that is not memory; set by the exchange.
+  /// Creates the delivery of the body to a target other than memory; set by the exchange.
   var makeWriter: ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
   /// Asks for the target of the last response, given its head; nil if the program is not asked.
   var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
-  /// Whether a response with this status stays in memory if it has this target; set by the exchange.
+  /// Returns whether a response with this target and status stays in memory; set by the exchange.
   var keepsInMemory: ((ResponseTarget, _ status: Int) -> Bool)?
   /// The target that was chosen for the response; nil if none was.
   private(set) var chosenTarget: ResponseTarget?
-  /// The choice of the target, while it is waited for.
+  /// The choice of the target while the program makes it; nil otherwise.
   private var choice: TargetChoice?
-  /// The bytes that can't be received later, and that wait for the choice.
+  /// The bytes that can't be received again, kept until the target is chosen.
   private var salvagedBody: [UInt8] = []
   /// Whether the response ended before its target was chosen.
   private var endedBeforeChoice = false
@@ -71,7 +71,7 @@ final class ResponseCollector {
   private var informationalCount = 0
   /// Whether the request was sent with HTTP/2.
   var isOverHTTP2 = false
-  /// Whether libcurl reads the lengths of the present head in another way than this collector.
+  /// Whether libcurl and this collector understand the lengths in the current head differently.
   private var hasHiddenLength = false
   private var statusLine = ""
   /// The lines of the head so far, if the caller receives heads.
@@ -80,7 +80,7 @@ final class ResponseCollector {
   /// - Parameters:
   ///   - isToHEAD: whether the response has only a head.
   ///   - isOfResource: whether the response's body is a resource, which must be complete.
-  ///   - isFinal: returns whether the caller gets the response with this head; of other responses, only a part is kept.
+  ///   - isFinal: returns whether the caller gets the response with this head. Only a part of other responses is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: TransferOptions, isToHEAD: Bool, isOfResource: Bool,
@@ -119,7 +119,7 @@ final class ResponseCollector {
       && (!headers.contains("Content-Length") || headers.contains("Transfer-Encoding"))
   }
 
-  /// Whether the body has its announced length, although only the end of the connection ends it.
+  /// Whether all announced bytes of the body have arrived, although only the end of the connection ends the body.
   var hasAllOfOpenBody: Bool {
     endsWithConnection && !isInHead && announcedLength == received && announcedLength != nil
   }
@@ -147,10 +147,10 @@ final class ResponseCollector {
 
   /// Begins to complete the caller's target, or to discard it if the response is incomplete.
   ///
-  /// - Parameter isAborted: whether the target is not waited for any more.
+  /// - Parameter isAborted: whether the result no longer waits for the target.
   func finish(isAborted: Bool) {
     if isAborted {
-      // The bytes that were still to be received are missing.
+      // The rest of the body will not be received.
       if choice != nil { isTruncated = true }
       choice?.cancel()
       choice = nil
@@ -171,7 +171,7 @@ final class ResponseCollector {
   /// Whether the target is still being chosen.
   var awaitsChoice: Bool { choice != nil }
 
-  /// Uses the target that was chosen, if it has been. Returns false if choosing it failed.
+  /// Uses the chosen target, if the choice has been made. Returns false if the choice failed.
   func useChoice() -> Bool {
     guard let result = choice?.result else { return true }
     choice = nil
@@ -195,12 +195,12 @@ final class ResponseCollector {
     }
   }
 
-  /// Keeps a part of the body that can't be received later.
+  /// Keeps bytes of the body until the target is chosen, because they can't be received again.
   func keepUntilChoice(_ bytes: UnsafeRawBufferPointer) {
     salvagedBody += bytes
   }
 
-  /// Notes that the caller's target has failed, if it has. Returns whether the rest of the body is of no use.
+  /// Notes the failure of the caller's target, if there is one. Returns whether the rest of the body is useless.
   @discardableResult func noteStorageFailure() -> Bool {
     guard let failed = writer?.failure else { return false }
     writer = nil
@@ -241,7 +241,7 @@ final class ResponseCollector {
     // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]
     let words = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map(Substring.init)
     version = String(words[0].dropFirst("HTTP/".count))
-    // Whatever the status line claims, this body ends as a body of HTTP/1.1 does.
+    // Whatever version the status line claims, the body ends like a body of HTTP/1.1.
     if !isOverHTTP2, !version.hasPrefix("1.") { version = "1.1" }
     lastStatus = words.count > 1 ? Int(words[1]) : nil
     status = nil
@@ -254,8 +254,8 @@ final class ResponseCollector {
   }
 
   private func appendHeader(_ line: Slice<UnsafeRawBufferPointer>) {
-    // RFC 9112 §5.2: "A user agent that receives an obs-fold in a response message [...] MUST replace each received
-    // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
+    // RFC 9112 §5.2: "A user agent that receives an obs-fold in a response message [...] MUST replace each received obs-fold
+    // with one or more SP octets prior to interpreting the field value". Before the first header line, §2.2 allows a client to
     // "consume each whitespace-preceded line without further processing".
     if line.first?.isBlank == true {
       // libcurl doesn't see a length on a continuation line.
@@ -264,8 +264,8 @@ final class ResponseCollector {
     }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(decoding: line[..<colon], as: UTF8.self)
-    // RFC 9112 §5.1: "No whitespace is allowed between the field name and colon".
-    // Scalars: a letter and a combining mark after it are one `Character`.
+    // RFC 9112 §5.1: "No whitespace is allowed between the field name and colon". The filter uses scalars, because a letter and
+    // a combining mark after it are one `Character`.
     let letters = String(String.UnicodeScalarView(name.unicodeScalars.filter(\.isNameCharacter)))
     if !name.isLengthName, letters.isLengthName { hasHiddenLength = true }
     headers.append(
@@ -305,7 +305,7 @@ final class ResponseCollector {
     }
     status = lastStatus
     // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends this header with
-    // another status has sent a part, and says that it is everything.
+    // another status has sent a part as if it were the whole.
     guard
       !isOfResource || lastStatus == 206 || !options.accepts(lastStatus) || !headers.hasRangeOfBytes
     else {
@@ -344,7 +344,7 @@ final class ResponseCollector {
     return true
   }
 
-  /// Whether the caller must know that the response is complete, although it stays in memory.
+  /// Whether the caller must know that the response is complete, although the response stays in memory.
   private var isReadToEnd: Bool {
     target.readsToEnd && status.map(options.accepts) ?? false
   }
@@ -358,7 +358,8 @@ final class ResponseCollector {
     return true
   }
 
-  /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: a response is only as reliable as its framing.
+  /// Whether the head has no length, or one valid length. RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: otherwise,
+  /// the framing of the response is not valid.
   private var hasOneLength: Bool {
     guard let first = headers["Content-Length"] else { return true }
     return Int64(first) != nil && first.isASCIIDigits
@@ -367,8 +368,8 @@ final class ResponseCollector {
       }
   }
 
-  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. This client asks for no other
-  /// coding, and libcurl would decode some of them without checking their ends.
+  /// RFC 9112 §7.4: a client that accepts transfer codings other than "chunked" says so in `TE`. This client asks for no other
+  /// coding, and libcurl would decode some codings without checking that the body is complete.
   ///
   /// Some servers still send "identity", which is no coding (RFC 2616 §3.6). The body then ends with the connection.
   private var hasKnownTransferCoding: Bool {
@@ -384,7 +385,7 @@ final class ResponseCollector {
   /// Receives a piece of the body.
   func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
     if choice != nil { return .later }
-    // libcurl counts no bytes of a body that only the end of the connection ends.
+    // If only the end of the connection ends a body, libcurl doesn't count the body's bytes.
     if endsWithConnection, let announcedLength, Int64(bytes.count) > announcedLength - received {
       _ = fail(.bodyTooLong(url, announced: announcedLength))
       return .abort
@@ -417,14 +418,14 @@ final class ResponseCollector {
     do throws(ResponseDecoder.Failure) {
       while let piece = try keptDecoder.next(&rest) {
         guard keep(decoded: piece) else {
-          // No more is decoded than is kept.
+          // Bytes that are not kept need not be decoded.
           self.keptDecoder = nil
           return false
         }
       }
       return true
     } catch {
-      // The target has a decoder of its own, which fails as well.
+      // The target has its own decoder, which fails as well.
       if writer == nil { failure = failure ?? error.error }
       (self.keptDecoder, keptLimit) = (nil, body.count)
       return false

@@ -1,13 +1,13 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file or a closure, open for the body of a response. Everything may block.
+/// The open target of a response's body: a file, a closure or a download. All methods may block.
 enum ResponseSink {
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
   case download(DownloadSink)
 
-  /// Opens a target for a response; returns nil if it is not opened.
+  /// Opens a target for a response; returns nil for memory and for a reader, which are not opened.
   init?(_ target: ResponseTarget, for head: TransferResponse) throws {
     switch target.kind {
     case .memory, .reader: return nil
@@ -44,12 +44,12 @@ enum ResponseSink {
 }
 
 extension ResponseTarget {
-  /// How many bytes of a held response are kept, in case it turns out to be the last one.
+  /// How many bytes of a response are kept while it is held back, in case no other response follows.
   var heldLimit: Int {
     if case .memory(let limit) = kind { limit } else { Self.defaultLimit }
   }
 
-  /// Delivers the body of a response that was held. An incomplete body doesn't become a file. This may block.
+  /// Delivers the body of a response that was held back. An incomplete body doesn't become a file. This may block.
   func deliver(_ held: TransferResponse) throws {
     guard let sink = try ResponseSink(self, for: held) else { return }
     if !held.body.isEmpty { try held.body.withUnsafeBytes { try sink.write($0) } }

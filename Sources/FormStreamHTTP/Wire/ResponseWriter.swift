@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Passes a response's body on, and never makes the engine wait.
+/// Passes a response's body to its target, and never makes the engine wait.
 protocol ResponseDelivery: AnyObject {
   /// Accepts the next bytes, all or none. They are passed on after `flush`.
   func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance
@@ -8,7 +8,7 @@ protocol ResponseDelivery: AnyObject {
   func flush()
   /// Completes the target after the last byte; discards it if a part of the body is missing.
   func finish(isComplete: Bool)
-  /// Discards the target, and drops the bytes that it has not received yet.
+  /// Discards the target, and drops the bytes that the target has not received yet.
   func abandon()
   /// Whether nothing more will happen to the target.
   var isFinished: Bool { get }
@@ -16,7 +16,7 @@ protocol ResponseDelivery: AnyObject {
   var failure: (error: any Error, wasOpen: Bool)? { get }
 }
 
-/// What became of bytes of a response.
+/// Whether a delivery has accepted bytes of a response.
 enum ResponseAcceptance {
   case taken
   /// There is no room; the delivery reports when there is.
@@ -24,16 +24,16 @@ enum ResponseAcceptance {
   case failed
 }
 
-/// Passes a response's body on a worker thread to the caller's file or closure, which may take any time there.
+/// Passes a response's body to the caller's file or closure. This happens on a worker thread, where it may take any time.
 ///
-/// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
-/// engine stops receiving until there is room.
+/// There are two buffers between the engine and the worker thread: one is written while the other is filled. If both are full,
+/// the engine stops receiving until there is room.
 final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
-  /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is
-  /// woken once, which takes as long as receiving some ten kilobytes.
+  /// How many bytes libcurl reads at once if a writer passes them on. Each of these pieces wakes the worker thread once, which
+  /// takes as long as receiving some ten kilobytes.
   static let pieceSize = 512 * 1024
-  /// Like `pieceSize`, for a download. If the process is killed, three pieces are lost, two here and one in libcurl, and are
-  /// received again later: less than a megabyte.
+  /// Like `pieceSize`, for a download. If the process is killed, three pieces are lost (two here, one in libcurl) and have to
+  /// be received again: less than a megabyte.
   static let downloadPieceSize = 256 * 1024
 
   private struct State {
@@ -55,12 +55,12 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
 
   private let target: ResponseTarget
   private let head: TransferResponse
-  /// The size of one buffer: the engine goes on receiving while the thread wakes up. The buffer must also hold the bytes that
-  /// are salvaged from a broken connection.
+  /// The size of one buffer. The engine goes on receiving into the buffer while the thread wakes up. The buffer must also have
+  /// room for the unread bytes of a broken connection (`SalvagedResponse`).
   private let capacity: Int
   /// Decodes the body; nil if it is not coded. Only the worker thread uses it.
   private let decoder: ResponseDecoder?
-  /// The request's wait until bytes are accepted; nil if it is not noted.
+  /// The request's wait until the target accepts bytes; nil if waits are not noted.
   private let wait: WaitingRequest?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
@@ -84,7 +84,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     capacity = target.isDownload ? Self.downloadPieceSize : 2 * Self.pieceSize
     self.workers = workers
     self.notify = notify
-    // An existing file must not stay if the body is empty.
+    // If the body is empty, an existing file must be replaced, too.
     if target.isFile { state.withLock { startWriting(&$0) } }
   }
 
@@ -114,7 +114,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     }
   }
 
-  /// Nothing is written after the call that is being made.
+  /// A write that is running ends, and nothing is written after it.
   func abandon() {
     state.withLock { state in
       state.isAbandoned = true
@@ -124,7 +124,8 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   }
 
   private func finishWriting(_ state: inout State) {
-    // A closure that has received everything needs no thread for its end, unless the end of the coded bytes may be missing.
+    // A closure that has received all bytes needs no thread at the end. But if the bytes are coded, it has to be checked that
+    // they are complete.
     let isChecked = decoder != nil && state.endsComplete == true && !state.isAbandoned
     if !target.isFile, !isChecked, !state.isWriting, state.filling.isEmpty {
       state.isFinished = true
@@ -185,7 +186,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     guard let decoder else { return try sink?.write(bytes) ?? () }
     var rest = bytes
     while let piece = try decoder.next(&rest) {
-      // A small piece that arrived may be a large one after decoding, so that decoding takes its time.
+      // A small piece may become very large by decoding, so decoding may take a long time.
       if state.withLock(\.isAbandoned) { return }
       try sink?.write(piece)
     }

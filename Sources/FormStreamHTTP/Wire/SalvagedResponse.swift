@@ -1,7 +1,8 @@
 import FormStreamMultipart
 
 /// A response that was still unread in a socket when writing to the socket failed. A server that refuses a body early
-/// responds and closes the connection, and a client that is sending notices the closing first.
+/// sends a response and closes the connection. A client that is still sending notices the closed connection before the
+/// response.
 enum SalvagedResponse {
   /// Feeds the unread bytes to a collector, as libcurl would have done. Returns whether they included the complete
   /// head of a final response.
@@ -24,13 +25,14 @@ enum SalvagedResponse {
     }
   }
 
-  /// Feeds the part of the body that is there. It may be incomplete: people read it, programs don't rely on it.
+  /// Feeds the part of the body that has arrived. The body may be incomplete: people read it, and programs don't rely
+  /// on it.
   private static func feedBody(_ rest: UnsafeRawBufferPointer, to collector: ResponseCollector) {
     let length = collector.headers["Content-Length"].flatMap { Int($0) }
     // Only the status matters, so a body in chunks is not decoded.
     guard !collector.headers.contains("Transfer-Encoding") else { return collector.truncate() }
     let expected = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
-    // All of it fits into the collector's buffer, which is empty.
+    // The body fits into the collector's buffer, which is empty.
     let body = UnsafeRawBufferPointer(rebasing: expected)
     if case .later = collector.receive(body: body) { collector.keepUntilChoice(body) }
     // Without a length it is unknown whether more would have followed.

@@ -3,7 +3,7 @@ import FormStreamDigest
 
 /// The body that one exchange sends: read from its source, hashed, and counted.
 ///
-/// It never returns more bytes than the announced length.
+/// Reading never returns more bytes than the announced length.
 struct SentBody: ~Copyable {
   /// The length of the body; nil if it can't be known.
   let total: Int64?
@@ -15,7 +15,7 @@ struct SentBody: ~Copyable {
   private var chunk = Chunk()
   /// Whether the last byte was read.
   private(set) var hasReadEnd = false
-  /// Whether the source has no bytes yet, and will report when it has.
+  /// Whether the source has no bytes yet, and will report when it has some.
   private(set) var isWaitingForSource = false
   private var source: (any UploadSource)?
   private var digest: SHA256?
@@ -28,7 +28,7 @@ struct SentBody: ~Copyable {
     self.total = total
   }
 
-  /// Hashes the bytes that are read from now on. If a digest was announced and the body has another one, reading fails before
+  /// Hashes the bytes that are read from now on. If the body's digest differs from the announced digest, reading fails before
   /// it returns the end of the body.
   mutating func computeDigest(announced: SHA256Digest? = nil) throws(DigestError) {
     digest = try SHA256()
@@ -45,7 +45,7 @@ struct SentBody: ~Copyable {
     source = nil
   }
 
-  /// Reads the next bytes into `buffer`, as many as are there at once.
+  /// Reads the next bytes into `buffer`, as many as are available without waiting.
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
     var room = buffer
     if let total {
@@ -76,7 +76,7 @@ struct SentBody: ~Copyable {
     return result
   }
 
-  /// Hashes the next bytes. Returns why they can't be handed over; nil if they can.
+  /// Hashes the next bytes. Returns the error if the bytes can't be handed over; nil otherwise.
   private mutating func hash(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
     do {
       try digest?.update(bytes)
@@ -87,7 +87,7 @@ struct SentBody: ~Copyable {
   }
 
   /// Compares the body with the announced digest, before the body's end is handed over. The body was read once for the digest
-  /// and once more to send it, and may have other bytes now.
+  /// and once more to send it, and may have changed in between.
   private mutating func failureOfDigest() -> TransferError? {
     guard let announcedDigest else { return nil }
     do {
@@ -103,8 +103,8 @@ struct SentBody: ~Copyable {
     return isWaitingForSource
   }
 
-  /// Reads from a source with an announced length of 0. libcurl doesn't read such a source, so only this notices that the
-  /// source has changed. Returns why the source failed; nil if it is still empty.
+  /// Reads from a source with an announced length of 0. libcurl doesn't read such a source, so a change of the source is
+  /// noticed only here. Returns the source's error; nil if the source is still empty.
   func failureOfEmptySource() -> TransferError? {
     var byte: UInt8 = 0
     guard case .failed(let error) = withUnsafeMutableBytes(of: &byte, { source?.read(into: $0) })
@@ -116,20 +116,21 @@ struct SentBody: ~Copyable {
   ///
   /// - Parameters:
   ///   - uploaded: libcurl's own count, which includes the framing of chunks.
-  ///   - isHTTP2: whether a body of unknown length is sent without chunks.
+  ///   - isHTTP2: whether the request is sent over HTTP/2, which has no chunks.
   mutating func count(uploaded: Int64, isHTTP2: Bool) {
     let isChunked = total == nil && !isHTTP2
     let sent = isChunked ? read - chunk.unsent(after: uploaded) : min(uploaded, read)
     handedOver = max(handedOver, sent)
   }
 
-  /// Counts the bytes that libcurl has written but not counted when a connection breaks.
+  /// Counts bytes that libcurl wrote before the connection broke, but didn't count.
   ///
   /// - Parameter written: how many bytes were written to the socket, the framing of TLS or HTTP/2 included.
   mutating func noteUncounted(written: Int64) {
-    // TLS and HTTP/2 both add much less than a hundredth of framing, and short messages of their own.
+    // The framing of TLS and of HTTP/2 adds much less than a hundredth to the bytes. Both also send short messages of their
+    // own.
     guard written - handedOver > 1024 + handedOver / 128 else { return }
-    // A complete body was counted already, so this one is not complete.
+    // libcurl would have counted a complete body, so this body is not complete.
     handedOver = max(handedOver, min(read, written, (total ?? .max) - 1))
   }
 
@@ -137,7 +138,7 @@ struct SentBody: ~Copyable {
   ///
   /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF; chunk-size = 1*HEXDIG
   private struct Chunk {
-    /// Where the chunk's data and the chunk end, counted in the bytes that are sent.
+    /// The offsets, among all bytes that are sent, of the end of the chunk's data and of the end of the chunk.
     var dataEnd: Int64 = 0
     var end: Int64 = 0
     var size: Int64 = 0
@@ -163,7 +164,7 @@ struct SentBody: ~Copyable {
   /// How much of a request was sent, once sending has begun.
   var stage: AttemptStage {
     if isHandedOver { return .sent }
-    // A head alone is not acted on: it announces a body.
+    // A server doesn't act on a head alone, because the head announces a body.
     return handedOver == 0 ? .notSent : .partlySent
   }
 

@@ -6,7 +6,7 @@ final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
   /// The names of the headers that the request declares secret.
   private let secretNames: Set<String>
-  /// Whether the URL is a secret as a whole.
+  /// Whether the whole URL is secret.
   private let isURLSecret: Bool
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
@@ -43,7 +43,7 @@ final class Tracer: Sendable {
     report(TransferTrace(kind: .note, text: text))
   }
 
-  /// Reports how many bytes of bodies were moved.
+  /// Reports how many bytes of bodies were sent and received.
   ///
   /// - Parameters:
   ///   - sent: nil if the request has no body.
@@ -55,7 +55,7 @@ final class Tracer: Sendable {
     }
   }
 
-  /// Reports the lines of libcurl that describe connections. Other lines may contain secrets.
+  /// Reports libcurl's lines about connections. Other lines may contain secrets.
   func libraryNote(_ text: String) {
     let shown = ["Connected to ", "Re-using existing connection", "SSL connection using ", "ALPN"]
     let line = String(text.trimmingSuffix { $0.isWhitespace })

@@ -1,8 +1,8 @@
-/// Where the engine reads a body from, on its own thread and without waiting.
+/// The source of a body. The engine reads it on the engine's thread, without waiting.
 protocol UploadSource: AnyObject {
-  /// Reads bytes into `buffer`, as many as are there at once.
+  /// Reads bytes into `buffer`, as many as are available without waiting.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead
-  /// Frees what the source holds. Nothing is read afterwards.
+  /// Frees the source's resources. Nothing is read afterwards.
   func close()
 }
 

@@ -1,39 +1,39 @@
 import FormStreamMultipart
 import FormStreamDigest
 
-/// The request that one exchange sends, and the settings that it follows.
+/// The request that one exchange sends, and its settings.
 struct WireRequest: Sendable {
-  /// The attempt that this request is.
+  /// The attempt that this request makes.
   let attempt: NextAttempt
   /// All headers, including headers that depend on the settings and on the credentials.
   var headers: HTTPHeaders
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.
   var expectTimeout: Duration?
-  /// Whether the body is sent only if the server says that it may be.
+  /// Whether the body is sent only after the server responds 100 to `Expect: 100-continue`.
   var requiresContinue = false
   /// How long the attempt has waited already.
   var waited = Duration.zero
   /// The session's settings, but with the version that this request asks for.
   var configuration: TransferSession.Configuration
-  /// Whether the body is the reason to ask for HTTP/1.1, although the settings allow HTTP/2.
+  /// Whether the request asks for HTTP/1.1 because of its body, although the settings allow HTTP/2.
   var prefersHTTP11: Bool
   /// The proxy that the request goes through; nil if it goes directly to its server.
   var proxy: Proxy?
-  /// What the program decides on the server's certificates; nil if the platform's check decides.
+  /// The program's decisions on the server's certificates; nil if the platform's check decides.
   var serverTrust: ServerTrustDecisions?
   /// The session's cookies; nil if the session keeps none.
   var cookieJar: CookieJar?
-  /// The session, for requests that the program starts while this one waits for it.
+  /// The session. It is needed if the program starts requests while this request waits for the program.
   var session: ObjectIdentifier?
-  /// The wait for the bytes of the body; nil if no code of the program makes them.
+  /// The request's wait for the bytes of its body; nil if the program's code doesn't produce the bytes.
   var bodyWait: WaitingRequest?
-  /// What the connection does for the request; nil if connections are not counted.
+  /// The activity of the request's connection; nil if connections are not counted.
   var activity: ConnectionActivity?
-  /// Whether the request has one connection more than the maximum.
+  /// Whether the request uses a connection beyond the maximum.
   var needsExtraConnection = false
   /// Chooses the target of the last response, given its head; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
-  /// Decides, when a response's head arrives, whether its body goes to the caller's target.
+  /// Decides from the head of a response whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
 
   var method: HTTPMethod { attempt.method }
@@ -72,7 +72,7 @@ struct WireRequest: Sendable {
 
   var isEncrypted: Bool { url.origin.scheme == "https" }
 
-  /// Whether HTTP/2 is spoken without asking the server for it.
+  /// Whether HTTP/2 is used without asking the server first.
   var hasPriorKnowledge: Bool { configuration.version == .http2 && !isEncrypted }
 
   /// Whether libcurl may send the request twice if a kept connection ends: the method is safe, and there is no body.

@@ -17,8 +17,8 @@ final class BackgroundDigest {
   /// The bytes that are handed over to the thread next.
   private var buffer: [UInt8] = []
 
-  /// Continues a digest on a new thread; nil, with the digest unchanged, if the most threads are running already, or no
-  /// thread can be started.
+  /// Continues a digest on a new thread; nil, with the digest unchanged, if the maximum number of threads is running already,
+  /// or no thread can be started.
   init?(continuing digest: inout SHA256?) {
     let isAllowed = Self.threads.withLock { threads in
       guard threads < Self.maximumThreads else { return false }

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// Remembers which stored files have another name than the one that was sent: a name made safe, or a name with a number. If
-/// a file is later sent with the name of such a renamed file, it must not replace the renamed file.
+/// Remembers which stored files have a different name from the name that was sent: a name made safe, or a name with a number.
+/// If a file is later sent with the name of such a renamed file, it must not replace the renamed file.
 final class RenamedFiles: Sendable {
   /// When this many files are remembered, all files are forgotten. This many take some megabytes.
   private static let maximumRemembered = 65_536

@@ -1,8 +1,8 @@
 package import FormStreamMultipart
 package import FormStreamPlatform
 
-/// A directory that stores received files. No file is ever stored outside of it, incompletely, or over another file
-/// without being asked to. Any number of threads may store files at once.
+/// A directory that stores received files. No file is ever stored outside of the directory, incompletely, or over another file
+/// unless the caller asks for that. Any number of threads may store files at once.
 ///
 /// The directory is opened once, and every operation is relative to that descriptor: replacing the path by another
 /// directory or a link has no effect.
@@ -12,8 +12,8 @@ package final class StorageDirectory: Sendable {
     /// The file gets a number: `photo-2.jpg`.
     case addNumber
     /// The file replaces the file or link at its destination (never a link's target), if its name is the one that was sent,
-    /// byte for byte. It still gets a number if a directory is there, or another file of the same call, or a file that was
-    /// sent with another name.
+    /// byte for byte. The file still gets a number if the destination is taken by a directory, by another file of the same
+    /// call, or by a file that was sent with another name.
     case replace
     /// The call stores no file, and throws `nameTaken`.
     case refuse

@@ -6,8 +6,8 @@ import FormStreamPlatform
 /// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
 /// given so far, except those that replaced another file: that file can't be restored.
 ///
-/// Other uploads may store files under the same names at any time. So a name counts as added only if the system found it
-/// free at the moment of storing, and a roll-back removes only files that are still those of this transaction.
+/// Other uploads may store files under the same names at any time. So a name counts as added only if the system found it free
+/// at the moment of storing, and a roll-back removes only files that still belong to this transaction.
 ///
 /// No directory is kept open for a file, because the files may belong to many directories.
 final class StoreTransaction {
@@ -26,7 +26,7 @@ final class StoreTransaction {
   private let renamedFiles: RenamedFiles
   private let directoryNumbers: LastNumbers<LocalPath>
   private let conflict: StorageDirectory.NameConflict
-  /// Held while a file is replaced, and while a roll-back removes one.
+  /// Held while a file is replaced, and while a roll-back removes a file.
   private let replaceLock: Guarded<Void>
   /// The directories made, from the outermost to the innermost.
   private var made: [(path: LocalPath, identity: FileKey?)] = []

@@ -6,8 +6,8 @@ import FormStreamPlatform
 
 /// libmagic's database, and the handles ("cookies") that read it.
 ///
-/// A cookie serves one caller at a time and uses megabytes. So there are at most two, created when
-/// they are needed, which share one mapping of the database. A third caller waits.
+/// A cookie serves one caller at a time and uses megabytes. So there are at most two cookies. They are created when they are
+/// needed, and share one mapping of the database. A third caller waits.
 final class Magic: Sendable {
   private static let maximumCookies = 2
   /// Held while the path of the database is read: if `~/.magic` exists, libmagic keeps the path in

@@ -31,7 +31,7 @@ final class MappedFile: Sendable {
   deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 }
 
-/// Whether a name matches a pattern of the shell.
+/// Whether a name matches a shell pattern.
 ///
 /// C: `fnmatch`
 func isMatch(_ name: LocalPath, glob: LocalPath) -> Bool {

@@ -12,8 +12,8 @@ extension BodyLayout {
 
 /// The bytes of a body as an asynchronous sequence of chunks. See ``BodyLayout/chunks``.
 ///
-/// Chunks are read when they are asked for, so no more than one is in memory. Each iteration reads the
-/// body from its start.
+/// Chunks are read when they are asked for, so at most one chunk is in memory. Each iteration reads the body from its
+/// start.
 public struct BodyChunks: AsyncSequence, Sendable {
   /// The number of bytes in a chunk, except after a stream and at the end.
   static let size = 64 * 1024
@@ -32,8 +32,8 @@ public struct BodyChunks: AsyncSequence, Sendable {
     /// The next chunk, with at least one byte; nil after the last.
     ///
     /// Bytes in memory, and bytes of a file in the system's cache, are read at once, on the caller's actor. Bytes that
-    /// must come from a disk of this machine are read on one of the threads that tasks share. Streams, and files on
-    /// other machines, may take any time: they are read on a thread of their own.
+    /// must come from a disk of this machine are read on one of the threads that tasks share. Reading streams, and
+    /// files on other machines, may take arbitrarily long, so they are read on a separate thread.
     ///
     /// - Throws: ``MultipartError``; `CancellationError` if the task is cancelled. Afterwards, every
     ///   call throws.
@@ -64,7 +64,7 @@ private final class ChunkReading {
       if let chunk { return chunk.isEmpty ? nil : chunk }
     }
     return try await withTaskCancellationHandler {
-      // A closure that doesn't mention the actor would leave it.
+      // A closure that doesn't mention the actor would not run on it.
       _ = actor
       return try await withCheckedThrowingContinuation { thread.read(for: $0) }
     } onCancel: {
@@ -75,8 +75,8 @@ private final class ChunkReading {
 
 /// Reads a body on a thread, which is started when it is first needed.
 ///
-/// Between a request and its result, that thread uses the reader. At all other times, the caller uses it. After a
-/// request was cancelled, the caller does not use the reader any more.
+/// Between a request and its result, only the thread uses the reader. At all other times, only the caller uses it.
+/// After a request was cancelled, the caller does not use the reader any more.
 private final class ReadingThread: @unchecked Sendable {
   typealias Request = CheckedContinuation<[UInt8]?, any Error>
 
@@ -95,17 +95,17 @@ private final class ReadingThread: @unchecked Sendable {
     self.reader = reader
   }
 
-  /// Whether the next bytes may take any time.
+  /// Whether reading the next bytes may take arbitrarily long.
   var waitsForNext: Bool { !state.withLock(\.isCancelled) && reader.waitsForNext }
 
-  /// Reads bytes that are there; returns nil if the next bytes must be waited for, even if only for a disk.
+  /// Reads bytes that are available without waiting; returns nil if reading must wait, even if only for a disk.
   func readAtOnce() throws -> [UInt8]? {
     if state.withLock(\.isCancelled) { throw CancellationError() }
     return try reader.readAtOnce(upTo: BodyChunks.size)
   }
 
-  /// Reads bytes from a disk of this machine, on one of the threads that tasks share; returns nil if the next bytes may
-  /// take any time.
+  /// Reads bytes from a disk of this machine, on one of the threads that tasks share; returns nil if reading the next
+  /// bytes may take arbitrarily long.
   @concurrent func readFromDisk() async throws -> [UInt8]? {
     if state.withLock(\.isCancelled) { throw CancellationError() }
     return try reader.readUnlessSlow(upTo: BodyChunks.size)

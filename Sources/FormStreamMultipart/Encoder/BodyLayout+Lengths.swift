@@ -8,8 +8,7 @@ extension BodyLayout {
   /// - Parameters:
   ///   - limit: the maximum number of bytes that are kept in memory. If a stream has more, its reader continues where
   ///     reading ahead ended.
-  ///   - directory: the directory of a temporary file, in which such a stream is stored completely; nil if it isn't
-  ///     stored.
+  ///   - directory: the directory for a temporary file, which stores such a stream completely; nil to store no stream.
   ///   - interruption: ends the reading.
   ///   - noteRead: is called with the number of bytes that were read so far.
   package func readAhead(
@@ -73,8 +72,8 @@ extension BodyLayout {
     }
   }
 
-  /// Reads streams of unknown length once, to count their bytes. All of them must be replayable. If a stream has
-  /// another number of bytes later, reading fails with `sourceChanged`.
+  /// Reads streams of unknown length once, to count their bytes. All these streams must be replayable. If a stream
+  /// later has a different number of bytes, reading fails with `sourceChanged`.
   package func measured(
     interruptedBy interruption: SourceInterruption
   ) throws(MultipartError) -> BodyLayout {

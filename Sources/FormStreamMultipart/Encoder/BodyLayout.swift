@@ -2,8 +2,7 @@ import FormStreamPlatform
 
 /// The layout of a body: where each byte comes from, and how many bytes there are.
 ///
-/// Usually it is the body of a form. A file, bytes or a stream can be laid out alone too
-/// (``PartBody/layout(as:)``).
+/// Usually it is the body of a form. A file, bytes or a stream can also be laid out alone (``PartBody/layout(as:)``).
 ///
 /// One walk over the form creates the list of segments. The length is the sum of their lengths, and the reader reads
 /// exactly these segments. A layout is a value: create a reader for each attempt.
@@ -26,7 +25,7 @@ public struct BodyLayout: Sendable {
   private let places: [Place]
   private var parts: [Part] { form?.parts ?? [] }
 
-  /// A place in the body: so many bytes after the start of a segment.
+  /// A place in the body: `skip` bytes after the start of a segment.
   struct Mark: Sendable {
     let segment: Int
     let skip: Int
@@ -100,7 +99,7 @@ public struct BodyLayout: Sendable {
   /// sequence.
   package let hasStreams: Bool
 
-  /// Whether reading a part of the body may take any time: see ``BodyReader/waitsForNext``.
+  /// Whether reading a part of the body may take arbitrarily long: see ``BodyReader/waitsForNext``.
   package var mustBeWaitedFor: Bool { segments.contains(where: \.mustBeWaitedFor) }
 
   /// A reader at the start of the body. It opens nothing before the first read.

@@ -2,9 +2,9 @@ import FormStreamPlatform
 
 /// Reads the body of a layout, directly into the memory of the caller.
 ///
-/// A file or stream is opened when its first byte is read and closed after its last: one descriptor
-/// is open at a time. One thread at a time may use a reader. After an error, every call throws that
-/// error again: what was read before is not a complete body.
+/// A file or stream is opened when its first byte is read and closed after its last: one descriptor is open at a time.
+/// One thread at a time may use a reader. After an error, every call throws the error again: the bytes that were read
+/// before are not a complete body.
 public final class BodyReader {
   /// The body that is read.
   public let layout: BodyLayout
@@ -32,29 +32,29 @@ public final class BodyReader {
   /// Reads bytes into `buffer` and returns their number: at least 1, or 0 at the end or if `buffer`
   /// is empty. It waits for streams.
   ///
-  /// One call may read several small segments. Before a stream, which may block, it returns what it
-  /// has.
+  /// One call may read several small segments. Before a stream, which may block, the call returns the bytes that it has
+  /// read.
   ///
-  /// - Throws: ``MultipartError``, if the body can't be what the layout says.
+  /// - Throws: ``MultipartError``, if the body can't match the layout.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
     try read(into: buffer, waiting: .always) ?? 0
   }
 
-  /// Reads bytes that are there at once: bytes in memory, and bytes of a local file that the system has in its cache.
-  /// Otherwise like ``read(into:)``.
+  /// Reads bytes that are available without waiting: bytes in memory, and bytes of local files in the system's cache.
+  /// In all other respects, this is like ``read(into:)``.
   ///
-  /// - Returns: nil if there are more bytes, but none without waiting. Then nothing has changed, and
-  ///   ``read(into:)`` waits for them, on any thread.
+  /// - Returns: nil if there are more bytes, but none without waiting. Then nothing has changed. Call ``read(into:)``,
+  ///   on any thread, to wait for the bytes.
   package func readAtOnce(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(MultipartError) -> Int? {
     try read(into: buffer, waiting: .never)
   }
 
-  /// Reads up to `count` bytes that are in memory or in a file on a disk of this machine. Otherwise like
-  /// ``read(upTo:)``.
+  /// Reads up to `count` bytes that are in memory or in a file on a disk of this machine. In all other respects, this
+  /// is like ``read(upTo:)``.
   ///
-  /// - Returns: nil if the next bytes may take any time. Then nothing has changed.
+  /// - Returns: nil if reading the next bytes may take arbitrarily long. Then nothing has changed.
   func readUnlessSlow(upTo count: Int) throws(MultipartError) -> [UInt8]? {
     waitsForNext ? nil : try read(upTo: count, waiting: .forDisk)
   }
@@ -72,8 +72,8 @@ public final class BodyReader {
     case always
   }
 
-  /// Whether the next bytes are of a stream, or of a file on another machine or in another program. Even opening and
-  /// closing such a file may take any time.
+  /// Whether the next bytes come from a stream, or from a file on another machine or in another program. Even opening
+  /// and closing such a file may take arbitrarily long.
   package var waitsForNext: Bool {
     guard segment < layout.segments.count else { return false }
     return layout.segments[segment].mustBeWaitedFor
@@ -122,7 +122,8 @@ public final class BodyReader {
   /// forward, the stream is read again from its start.
   ///
   /// - Throws: `offsetOutsideBody`; `notReplayable` if a one-shot stream would have to be skipped or read again. After
-  ///   these two errors, the position is unchanged. Also what reading throws; then the reader has failed.
+  ///   these two errors, the position is unchanged. Also the errors of reading; after such an error, the reader has
+  ///   failed.
   public func seek(to offset: Int64) throws(MultipartError) {
     try checkUsable()
     guard offset != position else { return }
@@ -139,8 +140,7 @@ public final class BodyReader {
     var seekError: MultipartError?
     do throws(MultipartError) {
       seekError = try move(to: target, at: offset)
-      // After a part of unknown length, only reading shows whether the offset exists. If not, move
-      // back.
+      // After a part of unknown length, only reading shows whether the offset exists. If it does not exist, move back.
       if seekError != nil { _ = try move(to: here, at: start) }
     } catch {
       fail(error)
@@ -271,7 +271,7 @@ extension BodyReader {
     throw StreamOrigin.notReplayable(layout.segments[layout.oneShots[index]].name)
   }
 
-  /// Moves to an offset in a segment. Returns the error if it can't be reached.
+  /// Moves to an offset in a segment. Returns the error if the offset can't be reached.
   private func move(
     to target: (segment: Int, skip: Int64), at offset: Int64
   ) throws(MultipartError) -> MultipartError? {

@@ -1,7 +1,7 @@
 /// Searches the contents of a part, in pieces of any size, for the delimiter of a boundary.
 ///
 /// RFC 2046 §5.1.1: "Boundary delimiters must not appear within the encapsulated material." A delimiter is at the start
-/// of a line. But some receivers end a part at hyphens and boundary anywhere, so hyphens and boundary are not allowed
+/// of a line. But some receivers end a part at two hyphens and the boundary anywhere, so this text is not allowed
 /// anywhere.
 struct CollisionScan {
   let boundary: Boundary
@@ -22,7 +22,7 @@ struct CollisionScan {
   /// Searches the next piece. Returns whether the delimiter was found.
   mutating func finds(in bytes: UnsafeRawBufferPointer) -> Bool {
     if !tail.isEmpty {
-      // The kept bytes, and enough of the piece to decide whether they begin a delimiter.
+      // Searches the kept bytes, and enough of the piece to show whether the kept bytes begin a delimiter.
       tail.append(contentsOf: bytes.prefix(scanner.delimiter.count - 1))
       guard case .data(let end) = tail.withUnsafeBytes({ scanner.scan($0) }) else { return true }
       if bytes.count < scanner.delimiter.count {

@@ -9,9 +9,11 @@ enum PartContent {
 /// Reads the first bytes of a part before its headers are written. For a one-shot stream, `content`
 /// then includes these bytes again.
 final class ContentPreview {
-  /// The maximum number of bytes that are read. No detection looks at more.
+  /// The maximum number of bytes that are read. No detection needs more.
   static let maximum = 1024 * 1024
-  /// A read from a pipe may return a single byte, which is not enough to detect a type.
+  /// The minimum number of bytes that are read from a stream, unless fewer are requested or the
+  /// stream ends earlier. A single read from a pipe may return one byte, which is not enough to
+  /// detect a type.
   private static let minimumFromStream = 4096
 
   private(set) var content: PartContent
@@ -32,7 +34,7 @@ final class ContentPreview {
     if case .stream(let origin) = content { origin.isOneShot } else { false }
   }
 
-  /// The first bytes. Later calls return no more than the first one.
+  /// The first bytes. Later calls return no more bytes than the first call.
   func firstBytes(upTo count: Int) -> [UInt8] {
     let count = min(max(count, 0), Self.maximum)
     if let previewed { return Array(previewed.prefix(count)) }

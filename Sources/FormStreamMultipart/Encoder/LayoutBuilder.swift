@@ -2,9 +2,9 @@ extension Form {
   /// Lays out the body: checks all names and types, reads the status of all files, and adds up the
   /// length.
   ///
-  /// Files are opened only for `verify`, and by a detector that reads their first bytes. If the
-  /// first file of the form was opened by the detector, it stays open for the first reader. All
-  /// others are closed, and opened again when they are read.
+  /// Files are opened only for `verify`, and by a detector that reads their first bytes. If the first file of the form
+  /// was opened by the detector, it stays open for the first reader. All other files are closed, and opened again when
+  /// they are read.
   ///
   /// - Parameters:
   ///   - detector: finds the types of parts that have a file name and no type. By default their
@@ -43,7 +43,7 @@ extension PartBody {
   }
 }
 
-/// The one walk over a form: it collects the segments, whose lengths the layout adds up.
+/// Collects the segments in one walk over a form. The layout adds up the lengths of the segments.
 private struct LayoutBuilder {
   let detector: any MediaTypeDetector
   let verifies: Bool
@@ -99,8 +99,8 @@ private struct LayoutBuilder {
       literals.reserveCapacity(form.parts.count * Self.literalCapacity)
     }
 
-    // All files are looked up before a detector reads any: a FIFO may keep it waiting, and a file
-    // could change meanwhile.
+    // All files are looked up before a detector reads any file: a FIFO may keep the detector waiting, and a file could
+    // change meanwhile.
     var files: [Int: PartContent] = [:]
     for (index, part) in form.parts.enumerated() where part.body.isFile {
       files[index] = try lookUp(part, browserText: form.browserText)
@@ -208,8 +208,8 @@ private struct LayoutBuilder {
     switch finding {
     case .extent(let extent): return .file(extent)
     case .stream(let stream, let status):
-      // Two parts can read one device. From a pipe, the second would get only the bytes that the
-      // first leaves.
+      // Two parts can read the same device. But from a pipe, the second part would get only the bytes that the first
+      // part leaves.
       if status.kind != .device, !readToEnd.insert(status.identity).inserted {
         throw StreamOrigin.notReplayable(part.name)
       }
@@ -276,8 +276,8 @@ private struct LayoutBuilder {
         "Part \(part.name.quoted) is a form inside \(scans.count) forms: at most \(Form.maximumNesting) are "
           + "allowed.")
     }
-    // The delimiters of the inner form are inside this part too. The last one, with two hyphens at
-    // its end, is the longest.
+    // The delimiters of the inner form are inside this part too. The last delimiter, with two hyphens at its end, is
+    // the longest.
     let delimiter = Array("--\(inner.boundary)--".utf8)
     for index in scans.indices { scans[index].restart() }
     if let collision = delimiter.withUnsafeBytes({ Self.scan($0, with: &scans) }) {

@@ -20,7 +20,7 @@ struct Segment: Sendable {
     if case .stream(let origin) = content { origin.isOneShot } else { false }
   }
 
-  /// Whether reading the segment may take any time. It is then read only by code that may wait.
+  /// Whether reading the segment may take arbitrarily long. Only code that may wait reads such a segment.
   var mustBeWaitedFor: Bool {
     switch content {
     case .literal, .memory: false
@@ -41,9 +41,9 @@ struct FileExtent: Sendable {
   let storage: FileStorage
   /// Nil if the file may not grow.
   var growing: GrowingFile?
-  /// The hash of its bytes; nil if they are not compared.
+  /// The hash of the bytes in the range; nil if the bytes are not compared.
   var hash: Int?
-  /// The open file, kept for the first reader or for all of them.
+  /// The open file, kept for the first reader or for all readers.
   var kept: KeptFile?
   /// Where the file is found if it is not kept open; nil if it is opened by its path.
   var place: FilePlace?
@@ -57,9 +57,8 @@ struct FileExtent: Sendable {
 /// What stores a file. This decides what can delay a program that opens, reads or closes the file.
 enum FileStorage: Sendable {
   case memory
-  /// A disk of this machine. Only reading may wait, and the system can tell whether it would.
+  /// A disk of this machine. Only reading may wait, and the system can report whether a read would wait.
   case disk
-  /// Perhaps another machine or another program, such as with NFS and FUSE: every call may wait, and
-  /// for any time.
+  /// Perhaps another machine or another program, as with NFS and FUSE: every call may wait arbitrarily long.
   case unknown
 }

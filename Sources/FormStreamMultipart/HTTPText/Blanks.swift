@@ -15,8 +15,8 @@ extension BidirectionalCollection<UInt8> {
 extension StringProtocol where SubSequence == Substring {
   /// This text without the blanks at both ends.
   ///
-  /// It compares bytes: a space and a combining mark after it are one `Character`, which is not a
-  /// blank.
+  /// This compares bytes, because a space and the combining mark after it are one `Character`,
+  /// which is not a blank.
   package func trimmingBlanks() -> Substring {
     let bytes = self[...].utf8.trimmingBlanks()
     return Substring(bytes)

@@ -45,8 +45,8 @@ package enum HTTPSyntax {
     text.allSatisfy(isFieldValueByte)
   }
 
-  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". The grammar of the
-  /// RFC has no other control characters either, except the tab. Bytes over 0x7F are allowed, because names are UTF-8.
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". The only control
+  /// character in the grammar of the RFC is the tab. Bytes over 0x7F are allowed, because names are UTF-8.
   package static func isFieldValueByte(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

@@ -10,8 +10,8 @@ extension StringProtocol {
 }
 
 extension String {
-  /// Whether two texts name the same header. This overload is for the usual type: each message asks for a dozen
-  /// headers, and the generic function above is not specialized in other modules.
+  /// Whether two texts name the same header. This overload is for the usual type. It is called often: about a dozen
+  /// headers are looked up in each message. The generic function above is not specialized in other modules.
   package func isSameHeaderName(as other: String) -> Bool {
     let (own, others) = (utf8, other.utf8)
     guard own.count == others.count else { return false }
@@ -22,8 +22,8 @@ extension String {
 extension Sequence<UInt8> {
   /// Whether the bytes begin with an ASCII text, whatever the case of its letters.
   ///
-  /// `hasPrefix` would compare characters. A delimiter with a combining mark after it is another character, so
-  /// `hasPrefix` would not find it.
+  /// `hasPrefix` would compare characters. A combining mark after the text becomes a part of the last character of the
+  /// text, so `hasPrefix` would not find the text.
   package func startsIgnoringCase(with text: StaticString) -> Bool {
     text.withUTF8Buffer { text in
       starts(with: text) { $0.asciiLowercased == $1.asciiLowercased }

@@ -19,7 +19,7 @@ package struct PercentEncoding: Sendable {
   package static let unreservedWithPlus = PercentEncoding(
     keeping: "-._~", writesSpaceAsPlus: true)
   /// WHATWG URL, application/x-www-form-urlencoded percent-encode set: all but ASCII letters,
-  /// digits and `*-._`. A space is a plus.
+  /// digits and `*-._`. A space is written as a plus.
   package static let formURLEncoded = PercentEncoding(keeping: "*-._", writesSpaceAsPlus: true)
   /// RFC 3986 §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
   package static let pathSegment = PercentEncoding(keeping: "-._~!$&'()*+,;=:@")

@@ -1,6 +1,7 @@
-/// Tells which headers and which fields of a query hold secrets, by their names.
+/// Detects headers and query fields that contain secrets, by their names.
 ///
-/// There is no complete list of such names, so this looks for words in them. Masking too many values does little harm.
+/// There is no complete list of such names, so each name is searched for typical words. Masking too many values does
+/// little harm.
 package enum SecretNames {
   /// Whether the value with this name is a secret, such as a token, a password or a signature.
   package static func contains(_ name: some Sequence<UInt8>) -> Bool {
@@ -10,8 +11,8 @@ package enum SecretNames {
       || completeNames.contains(plain) || name.isAnyWord(of: shortWords)
   }
 
-  /// Names that the lists below would match, although their values are no secrets. A challenge explains why a request
-  /// was refused, and an idempotency key is needed to send the request again.
+  /// Names that the lists below would match, although their values are not secret. A challenge (`WWW-Authenticate`)
+  /// explains why a request was refused, and an idempotency key is needed to send the request again.
   private static let known = Set(
     [
       "wwwauthenticate", "proxyauthenticate", "accesscontrolallowcredentials", "idempotencykey",
@@ -28,7 +29,7 @@ package enum SecretNames {
   private static let shortWords = [
     "sig", "sign", "pass", "pw", "sid", "otp", "totp", "2fa", "mfa", "pin", "sas", "crumb", "wsse",
   ].map { Array($0.utf8) }
-  /// Texts that mean a secret only if they are the complete name: `X-JFrog-Art-Api` holds a key.
+  /// Texts that mark a secret only if they are the complete name. For example, `X-JFrog-Art-Api` contains a key.
   private static let completeNames = Set(
     [
       "code", "xjfrogartapi", "xverificationcode", "verificationcode", "xonetimecode",

@@ -1,15 +1,15 @@
 extension String {
-  /// The text with the secrets of the URLs in it masked: users and passwords, and the values in queries and fragments
-  /// whose names say that they are secrets.
+  /// This text with the secrets in its URLs masked: users, passwords, and the query and fragment values that have names
+  /// of secrets.
   package var hidingURLSecrets: String {
     // Most headers and URLs have nothing to hide.
     guard utf8.contains(where: { "@?#".utf8.contains($0) }) else { return self }
     return String(decoding: Self.hidingQueries(Self.hidingUsers(Array(utf8))), as: UTF8.self)
   }
 
-  /// This text, which was meant as a URL but is not valid, with everything masked that may be a user and a password.
-  /// The password may contain an unescaped `/`, `?` or `#`. These characters end the place where libcurl looks for a
-  /// password.
+  /// This text with everything masked that may be a user and a password. The text was meant as a URL but is not valid.
+  /// Its password may contain an unescaped `/`, `?` or `#`, and libcurl searches for a password only before these
+  /// characters.
   package var hidingSecretsOfInvalidURL: String {
     guard let at = utf8.lastIndex(of: UInt8(ascii: "@")) else { return hidingURLSecrets }
     let scheme = prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -37,8 +37,8 @@ extension String {
     return result + rest
   }
 
-  /// Masks the values of secret fields. Fields are separated by `&` or `;`. A fragment may hold fields too, as in
-  /// responses of OAuth.
+  /// Masks the values of secret fields. Fields are separated by `&` or `;`. A fragment may also contain fields, as in
+  /// OAuth responses.
   private static func hidingQueries(_ text: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var isInQuery = false

@@ -13,9 +13,9 @@ public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
   /// `%0D`, LF is `%0A`, and everything else is written as its bytes. In names, each lone CR or LF becomes
   /// CRLF first.
   public static let browser = EscapingProfile(kind: .browser)
-  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) after a file name that needs it. The `filename` before it has
-  /// `%5C` for a backslash. RFC 7578 §4.2 forbids `filename*` in forms, but some receivers with mail parsers need it.
-  /// File names that are not UTF-8 are an error.
+  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) after `filename` if the file name needs it. In `filename`, a
+  /// backslash is written as `%5C`. RFC 7578 §4.2 forbids `filename*` in forms, but some receivers with mail parsers
+  /// need it. File names that are not UTF-8 are an error.
   public static let rfc2231 = EscapingProfile(kind: .rfc2231)
   /// Quoted pairs, as in mail headers (RFC 822) and in old versions of curl: `\"` and `\\`. Names
   /// with CR or LF are an error.
@@ -57,11 +57,11 @@ extension EscapingProfile {
     case .browser:
       try Self.appendPercentQuoted(filename, to: &line)
     case .rfc2231:
-      // A backslash at the end would hide `filename*` from parsers that read it and the closing
-      // quote as a quoted pair.
+      // A backslash at the end would hide `filename*` from parsers that read the backslash and the closing quote as a
+      // quoted pair.
       try Self.appendPercentQuoted(filename, withBackslashes: false, to: &line)
       if !filename.allSatisfy(Self.isPlain) {
-        // RFC 8187 §3.2.1 requires a charset, and such bytes have none.
+        // RFC 8187 §3.2.1 requires a charset. Bytes that are not UTF-8 have none.
         guard String(validating: filename, as: UTF8.self) != nil else {
           throw InexpressibleCharacter(description: "bytes that are not UTF-8")
         }

@@ -4,7 +4,7 @@ extension HTTPHeaders.Field {
   /// Why a header that the caller gave can't be sent, as a sentence; nil if it can.
   ///
   /// - Parameters:
-  ///   - derived: the headers that can't be given, and why.
+  ///   - derived: the headers that the caller can't set, and why.
   ///   - maximumSize: the maximum number of bytes of the value; nil if there is none.
   package func flaw(derived: [(name: String, reason: String)], maximumSize: Int? = nil) -> String? {
     guard HTTPSyntax.isToken(name.utf8) else {

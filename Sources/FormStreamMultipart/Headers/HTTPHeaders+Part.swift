@@ -7,7 +7,7 @@ extension HTTPHeaders {
       guard let flaw = field.flaw(derived: Self.derivedOfPart) else { continue }
       throw MultipartError(.invalidHeader, on: field.name, "\(flaw)")
     }
-    // Two headers are reserved for Content-Disposition and Content-Type.
+    // Two of the headers are reserved for Content-Disposition and Content-Type.
     guard let last = fields.last, fields.count > Part.maximumHeaderCount - 2 else { return }
     throw MultipartError(
       .headersTooLarge, on: last.name,
@@ -15,7 +15,7 @@ extension HTTPHeaders {
     )
   }
 
-  /// The headers of a part that can't be given, and why.
+  /// The headers of a part that the caller can't set, and why.
   private static let derivedOfPart = [
     (
       name: "Content-Disposition",

@@ -6,10 +6,10 @@
 /// headers.append("Authorization", "Key \(key)", isSecret: true)
 /// ```
 ///
-/// The headers of a part are checked when the form is laid out, the headers of a request when it is sent. A name that isn't
-/// a token and a value with a control character (RFC 9110 §5.5) are errors. Some headers are derived, so that they are always
-/// true, and are errors if they are given: `Content-Length` and others that describe how a message is framed, and the
-/// `Content-Disposition` and `Content-Type` of a part.
+/// The headers of a part are checked when the form is laid out. The headers of a request are checked when it is sent. A
+/// name that isn't a token is an error, and so is a value with a control character (RFC 9110 §5.5). Some headers are
+/// derived, so that they are always correct. It is an error to set these headers: `Content-Length` and other headers
+/// that describe how a message is framed, and the `Content-Disposition` and `Content-Type` of a part.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header line.
   public struct Field: Sendable, Hashable {
@@ -26,8 +26,8 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The value as text; bytes that are not UTF-8 become U+FFFD.
     public var value: String { String(decoding: bytes, as: UTF8.self) }
-    /// Whether the value is a secret: a trace shows the name, and masks the value. The answer is computed when it is
-    /// asked for, because most headers are never shown.
+    /// Whether the value is a secret: a trace shows the name, and masks the value. This is computed at each access,
+    /// because most headers are never shown.
     public var isSecret: Bool { isMarkedSecret || SecretNames.contains(name.utf8) }
   }
 
@@ -71,8 +71,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.removeAll { $0.name.isSameHeaderName(as: name) }
   }
 
-  /// The value of the first line with this name, ignoring case; nil if there is none. Setting it sets the header, or
-  /// removes it if the value is nil.
+  /// The value of the first line with this name, ignoring case; nil if there is none. Assigning a text sets the header.
+  /// Assigning nil removes the header.
   public subscript(name: String) -> String? {
     get { fields.first { $0.name.isSameHeaderName(as: name) }?.value }
     set { if let newValue { set(name, newValue) } else { remove(name) } }

@@ -9,8 +9,8 @@ enum HeaderBlock {
   ) throws(MultipartError) {
     let (start, escaping) = (bytes.count, form.escaping)
     let hasName = form.type.isFormData || !part.name.isEmpty
-    // RFC 2183 §2.2: a part that is not a field of form data is an attachment. curl writes the name of an attachment,
-    // too.
+    // RFC 2183 §2.2: a part that is not a field of form data is an attachment. curl also writes the name of an
+    // attachment.
     var disposition = Array((form.type.isFormData ? "form-data" : "attachment").utf8)
     if hasName {
       disposition.append(contentsOf: "; name=".utf8)

@@ -6,12 +6,11 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
   /// The complete text, byte for byte as it is sent.
   public let description: String
 
-  /// The maximum length of the text. RFC 6838 §4.2 allows 127 characters for each of the two names;
-  /// the rest is for parameters.
+  /// The maximum length of the text. RFC 6838 §4.2 allows 127 characters each for the type and the subtype; the rest is
+  /// for parameters.
   public static let maximumLength = 1024
 
-  /// Creates a media type from a text; nil if the text does not have the form of one (RFC 9110
-  /// §8.3.1).
+  /// Creates a media type from a text; nil if the text does not have the form of a media type (RFC 9110 §8.3.1).
   public init?(_ text: String) {
     self.init(unchecked: text)
     guard isWellFormed else { return nil }

@@ -1,20 +1,20 @@
 /// A source of bytes for a stream part, such as a pipe, a decompressor or a generator.
 ///
-/// The factory of the part creates a source on the thread that reads the body, and that thread alone uses it, except
+/// The factory of the part creates a source on the thread that reads the body. Only this thread uses the source, except
 /// for ``interrupt()``. The source is closed once: at its end, or earlier if reading stops.
 public protocol ByteSource: AnyObject {
   /// Reads bytes into `buffer`, which is never empty, and returns their number: at least 1, or 0 at
   /// the end. It may block. It must not return 0 if more bytes may follow.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 
-  /// Ends a read that waits, because nothing more is wanted: the request was cancelled, or has ended.
+  /// Ends a waiting read, because no more bytes are needed: the request was cancelled or has ended.
   ///
   /// It is called from another thread, during a read or between two reads. It is called at most once, and always before
-  /// `close()`. It must return at once, and should make reads throw an error. By default it does nothing: a read then
-  /// keeps its thread until it returns by itself.
+  /// `close()`. It must return at once, and should make reads throw an error. By default it does nothing: a waiting
+  /// read then blocks its thread until the read returns by itself.
   func interrupt()
 
-  /// Releases what the source holds. It is not read afterwards.
+  /// Releases the resources of the source. The source is not read afterwards.
   func close()
 }
 
@@ -28,7 +28,7 @@ public struct Replay: Hashable, Sendable {
   private let isOneShot: Bool
 
   /// Each call of the factory returns a source of the same bytes, from the first on, so the body can be sent again. If
-  /// a stream of unknown length has another number of bytes when a layout is read again, reading fails with
+  /// a stream of unknown length has a different number of bytes when a layout is read again, reading fails with
   /// `sourceChanged`.
   public static let repeatable = Replay(isOneShot: false)
   /// The bytes can be read once, as from a pipe. Reading them a second time throws `notReplayable`.

@@ -1,19 +1,19 @@
 import FormStreamPlatform
 
-/// A regular file that was opened before its form is laid out, and is opened again when the form is read. It is for
-/// forms with more files than can be open at the same time.
+/// A regular file that was opened and closed before its form is laid out, and is opened again when the form is read. It
+/// is for forms with more files than can be open at the same time.
 ///
 /// The file is found again below the same directory. If its path then names another file, or the file has changed, no
 /// byte is read.
 package struct ClosedFile: Sendable {
   /// The path, for messages and rules about names.
   package let path: LocalPath
-  /// What must not change until the last byte is read.
+  /// The identity, which must not change until the last byte is read.
   package let identity: FileIdentity
   let storage: FileStorage
   let place: FilePlace
 
-  /// Its bytes as the body of a part.
+  /// The bytes of the file as the body of a part.
   package var body: PartBody { PartBody(kind: .closed(self)) }
 
   func extent(part: String) throws(MultipartError) -> FileExtent {
@@ -27,7 +27,7 @@ package struct ClosedFile: Sendable {
 /// Where a file is found.
 struct FilePlace: Sendable {
   let path: LocalPath
-  /// The directory that the path is relative to, and must not lead out of; nil if there is none.
+  /// The directory that the path is relative to; nil if there is none. The path must not lead out of the directory.
   let root: LocalPath?
   /// Whether the path may name a link if there is no root.
   let followsLinks: Bool

@@ -7,7 +7,7 @@ package final class DescriptorSource: ByteSource {
     descriptor = try Descriptor(reading: path, followsSymlinks: true, mayBlock: true)
   }
 
-  /// Reads from an open descriptor through a duplicate, so that its owner may close it.
+  /// Reads from an open descriptor through a duplicate, so that the owner may close the original.
   package init(duplicating number: Int32) throws(SystemError) {
     descriptor = try Descriptor(duplicating: number)
   }
@@ -15,7 +15,7 @@ package final class DescriptorSource: ByteSource {
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     guard descriptor != nil else { return 0 }
     let count = try descriptor?.read(into: buffer) ?? 0
-    // A terminal reports only once that Ctrl-D was typed: the next read would wait for the keyboard again.
+    // A terminal reports Ctrl-D as the end only once: the next read would wait for the keyboard again.
     if count == 0, buffer.count > 0 { close() }
     return count
   }

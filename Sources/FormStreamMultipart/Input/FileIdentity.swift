@@ -1,8 +1,8 @@
 /// The values that show whether a file has changed: device, inode, size, and both times. A program
 /// that rewrites a file and resets its modification time still changes its change time.
 ///
-/// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes
-/// neither time, and a single long write sets them only at its beginning.
+/// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes neither time, and a single
+/// long write sets the times only at its beginning.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -21,7 +21,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// A time of a file, in two numbers: as nanoseconds alone, not every time that a file can have would fit into 64 bits.
+/// A time of a file, in two numbers, because some file times don't fit into 64 bits as nanoseconds.
 package struct Timestamp: Hashable, Sendable {
   package let seconds: Int64
   package let nanoseconds: Int64
@@ -67,17 +67,16 @@ extension FileStatus {
   /// Waits until every later change would show in the file's times, then reads the status. Nil if
   /// something keeps writing to the file.
   ///
-  /// The kernel sets file times in ticks of up to 10 ms, and at the beginning of a write. A change
-  /// in the same tick as the last one would not be seen, nor the rest of a long write. So this
-  /// waits until the file has not changed for 20 ms. The clock is read before the file, so that a
-  /// change after this has a later time.
+  /// The kernel sets file times in ticks of up to 10 ms, and at the beginning of a write. The times don't show a second
+  /// change in the same tick, or the rest of a long write. So this waits until the file has not changed for 20 ms. The
+  /// clock is read before the status, so that a later change has a later time.
   init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
     try self.init(settling: { () throws(SystemError) in
       try FileStatus(of: path, followsSymlinks: followsSymlinks)
     })
   }
 
-  /// Waits in the same way for an open file, then reads its status.
+  /// Waits like ``init(settling:followsSymlinks:)``, but for an open file, then reads its status.
   init?(settling descriptor: borrowing Descriptor) throws(SystemError) {
     let number = descriptor.withNumber { $0 }
     try self.init(settling: { () throws(SystemError) in try FileStatus(ofDescriptor: number) })
@@ -124,14 +123,14 @@ extension FileIdentity {
   /// When the file or its attributes were last changed, in nanoseconds since 1970, clamped to 64 bits.
   package var changedNanoseconds: Int64 { changed.nanosecondsSince1970 }
 
-  /// What changed between this identity and a later status of the file; nil if nothing did.
+  /// The change between this identity and a later status of the file; nil if nothing changed.
   func change(seenIn later: FileStatus) -> SourceChange? {
     let other = later.identity
     if (device, inode) != (other.device, other.inode) || later.kind != .regular { return .replaced }
     if other.size < size { return .shrunk }
     if other.size > size { return .grown }
     if (modified, changed) == (other.modified, other.changed) { return nil }
-    // Removing the file, or renaming another over it, removes a link of the file that is open here.
+    // If the file is removed, or another file is renamed to its path, the file that is open here loses a link.
     return later.links == 0 ? .replaced : .rewritten
   }
 }

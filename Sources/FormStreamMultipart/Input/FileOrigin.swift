@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// What a path or descriptor is when the form is laid out.
+/// The result of looking up a path or descriptor while the form is laid out.
 enum FileLookup {
   case extent(FileExtent)
   /// The status shows whether two parts read the same FIFO.
@@ -42,7 +42,8 @@ extension FileOrigin {
     do {
       let follows = accepted.followsSymlinks
       var status = try FileStatus(settling: path, followsSymlinks: follows)
-      // A file that may grow may do so all the time.
+      // A file that may grow may be written to all the time, so its status is then read without
+      // waiting.
       if status == nil, growth != .refused {
         status = try FileStatus(of: path, followsSymlinks: follows)
       }
@@ -94,7 +95,7 @@ extension LocalPath {
 }
 
 extension FileExtent {
-  /// A range of a file of that identity; all of it if the range is nil.
+  /// A range of a file with this identity; the complete file if the range is nil.
   init(
     of path: LocalPath, _ identity: FileIdentity, _ range: FileRange?, followsSymlinks: Bool,
     storage: FileStorage, part: String

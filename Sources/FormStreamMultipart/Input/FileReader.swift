@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// Reads a range of a file, and checks that the file is the one that was laid out: when it is
-/// opened, and after each read before the bytes are returned.
+/// Reads a range of a file, and checks that it is still the file that was laid out. It is checked when it is opened,
+/// and after each read, before the bytes are returned.
 final class FileReader: SegmentReader {
   private let extent: FileExtent
   private let part: String
@@ -50,7 +50,7 @@ final class FileReader: SegmentReader {
   func readAtOnce(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(MultipartError) -> Int? {
-    // Reading from memory never waits, and old kernels can't tell whether a read would wait.
+    // Reading from memory never waits. Old kernels can't report whether a read would wait.
     try read(into: buffer, mayWait: extent.storage == .memory)
   }
 
@@ -85,7 +85,7 @@ final class FileReader: SegmentReader {
     return count
   }
 
-  /// Before the last bytes are handed over, all of them must be the same as when the form was laid out.
+  /// Throws before the last bytes are handed over, if any bytes have changed since the form was laid out.
   private func compare(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) {
     compared?.add(bytes)
     guard position == end, let hash = extent.hash, compared?.hash != hash else { return }

@@ -1,8 +1,9 @@
 import FormStreamPlatform
 
-/// Checks a file that may grow, again and again, and finds all changes except growth.
+/// Repeatedly checks a file that may grow, and reports all changes except growth.
 ///
-/// All readers of a layout share it: each reader knows what the readers before it have seen of the file.
+/// All readers of a layout share this object, so each reader knows the state of the file that earlier readers have
+/// seen.
 final class GrowingFile: Sendable {
   let growth: FileGrowth
   /// The identity at the last check that found no change, or only growth.
@@ -16,7 +17,7 @@ final class GrowingFile: Sendable {
   /// The size at the last check that found no change, or only growth.
   var size: Int64 { seen.withLock(\.size) }
 
-  /// How often a file that has a new time but the same size is checked, a millisecond apart.
+  /// The maximum number of checks, a millisecond apart, of a file with a new time but the same size.
   private static let maximumLooks = 20
 
   /// The change since the last check, with the sizes before and after; nil if the file did not change, or only grew.
@@ -35,7 +36,7 @@ final class GrowingFile: Sendable {
     return (.rewritten, size, size)
   }
 
-  /// Checks the file once, under the lock: so each check compares the file with the check before it.
+  /// Checks the file once, under the lock, so that each check compares the file with its state at the previous check.
   private func look(
     at file: OpenedFile
   ) throws(SystemError) -> (change: SourceChange, oldSize: Int64, size: Int64)? {

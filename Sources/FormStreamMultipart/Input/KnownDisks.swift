@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// The disks of this machine that files were found on, by the numbers of their devices.
+/// The disks of this machine on which files were found, by device number.
 ///
-/// Finding out what a file is stored on may take any time: another machine or another program may have to answer. After
-/// a device is known to be a disk, files on it can be looked up on any thread.
+/// Finding out what a file is stored on may take arbitrarily long: another machine or another program may have to
+/// answer. After a device is known to be a disk, files on it can be looked up on any thread.
 enum KnownDisks {
   private static let devices = Guarded<[UInt64]>([])
 
@@ -13,8 +13,8 @@ enum KnownDisks {
     devices.withLock { if !$0.contains(device) { $0.append(device) } }
   }
 
-  /// Whether a device can be recognized by its number. The system gives numbers without a major part to whatever is
-  /// mounted next, even to a network file system.
+  /// Whether a device can be recognized by its number. The system reuses numbers without a major part for any file
+  /// system that is mounted next, even a network file system.
   static func mayBeKnown(_ device: UInt64) -> Bool { device >> 8 & 0xFFF != 0 }
 
   static func contains(_ device: UInt64) -> Bool {
@@ -35,8 +35,8 @@ extension FileOrigin {
 }
 
 extension PartBody {
-  /// Finds out what the file of this body, or the first file of its form, is stored on, unless that may be another
-  /// machine. Then the first request for a file on a disk needs no thread that waits for the answer.
+  /// Finds out what the file of this body, or the first file of its form, is stored on. Does nothing if the file may be
+  /// on another machine. Afterwards, the first request for a file on a disk needs no thread that waits for the answer.
   package func noteDisk() {
     switch kind {
     case .file(let origin):
@@ -49,11 +49,12 @@ extension PartBody {
     }
   }
 
-  /// The maximum number of bytes in memory, and of parts, that are searched for the boundary at once.
+  /// The maximum number of bytes in memory and the maximum number of parts of a body that is laid out at once: all its
+  /// bytes in memory are searched for the boundary.
   private static let maximumSize = 256 * 1024
   private static let maximumParts = 16
 
-  /// Whether it can be laid out at once, without waiting for a disk, a program or a network.
+  /// Whether the body can be laid out at once, without waiting for a disk, a program or a network.
   package var isAtHand: Bool {
     switch kind {
     case .text(let text): text.utf8.count <= Self.maximumSize
@@ -69,7 +70,7 @@ extension PartBody {
 }
 
 extension Form {
-  /// Finds out what the first part with a file is stored on; see ``PartBody/noteDisk()``.
+  /// Finds out what the file of the first file part is stored on; see ``PartBody/noteDisk()``.
   package func noteDisk() {
     for part in parts {
       guard case .file = part.body.kind else { continue }
@@ -77,8 +78,8 @@ extension Form {
     }
   }
 
-  /// Whether it can be laid out at once, if no files are searched for the boundary. A form with a
-  /// type that has to be detected can't: detection may read the contents.
+  /// Whether the form can be laid out at once, if no files are searched for the boundary. A form with a type that has
+  /// to be detected can't be laid out at once, because detection may read the contents.
   package var isAtHand: Bool {
     PartBody.areFew(parts)
       && parts.allSatisfy { ($0.type != nil || $0.filename == nil) && $0.body.isAtHand }

@@ -14,7 +14,7 @@ final class OpenedFile: Sendable {
   }
 }
 
-/// A file that was opened before or while the form was laid out, kept for its first reader or for all of them.
+/// A file that was opened before or while the form was laid out, kept for its first reader or for all its readers.
 final class KeptFile: Sendable {
   private let file: Guarded<OpenedFile?>
   private let isForAllReaders: Bool

@@ -14,7 +14,7 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
   /// Closes the source, because a form that is laid out may never be read.
   deinit { close() }
 
-  /// Reads the first bytes: at least `count`, unless the stream ends before, and at most `limit`.
+  /// Reads the first bytes: at least `count`, unless the stream ends earlier, and at most `limit`.
   func peek(
     _ count: Int, upTo limit: Int, of part: String
   ) throws(MultipartError) -> [UInt8] {
@@ -41,7 +41,8 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
     defer { piece.deallocate() }
     var bytes: [UInt8] = []
     while bytes.count <= limit {
-      // Only another byte or the end shows whether the limit is enough.
+      // Reads up to one byte over the limit: only this byte, or the end of the stream, shows
+      // whether the limit suffices.
       let wanted = min(limit - bytes.count, piece.count - 1) + 1
       let count = try StreamReader.read(
         source, into: UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), of: part,

@@ -3,12 +3,12 @@ import FormStreamPlatform
 /// A regular file that was opened before its form is laid out, and stays open until the last reader of the form is
 /// released.
 ///
-/// Its path is not looked up again. If the path later names another file, a link or a FIFO, no byte of that is read.
-/// Readers check the file's identity as with any other file.
+/// Its path is not looked up again. If the path later names another file, a link or a FIFO, this other file is never
+/// read. Readers check the file's identity as with any other file.
 package struct PinnedFile: Sendable {
   /// The path, for messages and rules about names.
   package let path: LocalPath
-  /// What must not change until the last byte is read.
+  /// The identity, which must not change until the last byte is read.
   package let identity: FileIdentity
   let file: OpenedFile
   let storage: FileStorage
@@ -48,11 +48,11 @@ package struct PinnedFile: Sendable {
     PartBody(kind: .pinned(self, range))
   }
 
-  /// The same file without the descriptor, which is closed with this value.
+  /// The same file without the descriptor. The descriptor is closed when this value is released.
   ///
   /// - Parameters:
-  ///   - path: where the file was found.
-  ///   - root: the directory that `path` is relative to, and must not lead out of; nil if there is none.
+  ///   - path: the path at which the file was found.
+  ///   - root: the directory that `path` is relative to, or nil. The path must not lead out of the directory.
   ///   - followsLinks: whether `path` may name a link if there is no root.
   package func closed(
     _ path: LocalPath, below root: LocalPath?, followsLinks: Bool
@@ -62,7 +62,7 @@ package struct PinnedFile: Sendable {
       place: FilePlace(path: path, root: root, followsLinks: followsLinks))
   }
 
-  /// Calls `use` with the file's descriptor, which it must not close or keep.
+  /// Calls `use` with the file's descriptor. `use` must not close or keep the descriptor.
   package func withDescriptor<Result, Failure: Error>(
     _ use: (Int32) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -90,7 +90,7 @@ package struct PinnedFile: Sendable {
 }
 
 extension FileStatus.Kind {
-  /// What it is, in words.
+  /// The kind of file, in words.
   fileprivate var words: String {
     switch self {
     case .regular: "a regular file"

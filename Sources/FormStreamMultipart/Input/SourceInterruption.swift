@@ -24,11 +24,12 @@ package final class SourceInterruption: Sendable {
     state.withLock { $0.source = nil }
   }
 
-  /// Interrupts the source that is open, and all that are opened later.
+  /// Interrupts the source that is open, and all sources that are opened later.
   package func interrupt() {
     state.withLock { state in
       state.isInterrupted = true
-      // The lock is held, so that the source isn't closed meanwhile: its descriptor could then be another source's.
+      // The lock is held, so that the source isn't closed meanwhile. After it is closed, its descriptor number may
+      // belong to another source.
       state.source.take()?.interrupt()
     }
   }

@@ -66,12 +66,12 @@ struct StreamOrigin: Sendable {
 
 /// The number of bytes that was found in a stream of unknown length when it was read to its end.
 ///
-/// The bytes of an earlier reading may be in a digest that was announced, or at a server. If a later reading finds
-/// another number, the body is not the same.
+/// The bytes of an earlier reading may be in a digest that was announced, or at a server. If a later reading finds a
+/// different number of bytes, the body has changed.
 final class PassLength: Sendable {
   private let found = Guarded<Int64?>(nil)
 
-  /// Throws if this reading has more bytes than an earlier complete one, or ends with fewer.
+  /// Throws if this reading has more bytes than an earlier complete reading, or ends with fewer bytes.
   func check(_ count: Int64, isEnd: Bool, of part: String) throws(MultipartError) {
     let found = found.withLock { found in
       if isEnd, found == nil { found = count }

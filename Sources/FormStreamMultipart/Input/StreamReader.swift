@@ -68,8 +68,8 @@ final class StreamReader: SegmentReader {
     nil
   }
 
-  /// Checks that the stream ends after its announced length. This happens before the last bytes are
-  /// returned, so that a body without the rest of the stream is never complete.
+  /// Checks that the stream ends after its announced length. This happens before the last bytes are returned. So a
+  /// stream that is too long never results in a complete body.
   private func checkEnd(of announced: Int64) throws(MultipartError) {
     var probe: UInt8 = 0
     let count = try withUnsafeMutableBytes(of: &probe) { (byte) throws(MultipartError) in

@@ -36,7 +36,7 @@ struct Descriptor: ~Copyable {
     try use(number)
   }
 
-  /// Duplicates an open descriptor, so that its owner may close it.
+  /// Duplicates an open descriptor, so that the owner may close the original.
   ///
   /// C: `fcntl(F_DUPFD_CLOEXEC)`
   init(duplicating original: CInt) throws(SystemError) {
@@ -59,8 +59,8 @@ struct Descriptor: ~Copyable {
     try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads what is in the system's cache; returns nil if there is nothing, or if the file system
-  /// can't tell.
+  /// Reads bytes that are in the system's cache; returns nil if there are none, or if the file system doesn't support
+  /// this.
   ///
   /// C: `preadv2(RWF_NOWAIT)`
   func readCached(
@@ -75,7 +75,7 @@ struct Descriptor: ~Copyable {
     }
   }
 
-  /// Writes all the bytes at the end of what was written before.
+  /// Writes all the bytes, after the bytes that were written before.
   ///
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
@@ -113,7 +113,7 @@ package func openForSending(
   return try openBelow(directory, path, flags: flags, followsLinks: true)
 }
 
-/// Finds what a path below an open directory names, without opening it for reading: the writer of a FIFO does not
+/// Finds the file at a path below an open directory, but does not open it for reading: the writer of a FIFO does not
 /// notice. The caller owns the descriptor. A path that leads out of the directory is an error.
 ///
 /// C: `openat2(O_PATH, RESOLVE_BENEATH)`
@@ -131,8 +131,8 @@ private let pathOnly: CInt = 0o10_000_000
 
 /// openat2(2): "EAGAIN … the kernel could not ensure that a ".." component didn't escape (due to a race condition or
 /// potential attack). The caller may choose to retry the openat2() call." A single file that is renamed meanwhile
-/// causes this error, so several errors in a row are usual. But a program that renames files all the time must not hold
-/// this program up.
+/// causes this error, so several errors in a row are usual. But a program that renames files all the time must not
+/// delay this program forever.
 private let maximumRaces = 1000
 
 /// C: `openat2(RESOLVE_BENEATH)`
@@ -227,14 +227,14 @@ extension FileStatus {
 }
 
 extension FileStorage {
-  /// What stores the files of the file system that the path is on.
+  /// The kind of storage of the path's file system.
   ///
   /// C: `statfs`
   init(of path: LocalPath) {
     self.init(fileSystemType: path.withCString { formstream_file_system_type($0) })
   }
 
-  /// What stores the files of the file system that the descriptor's file is on.
+  /// The kind of storage of the file system of the descriptor's file.
   ///
   /// C: `fstatfs`
   init(ofDescriptor number: CInt) {
@@ -252,9 +252,10 @@ extension FileStorage {
   }
 }
 
-/// The device of a file that can be looked up without waiting, and when the file was last changed.
+/// The device of a file, and when the file was last changed, looked up without waiting.
 ///
-/// Nil if something on its path is not in the system's cache, if it is no regular file, or if the kernel can't tell.
+/// Nil if something on the file's path is not in the system's cache, if the file is not a regular file, or if the
+/// kernel doesn't support this.
 ///
 /// C: `openat2(RESOLVE_CACHED)`, `statx(AT_STATX_DONT_SYNC)`
 func cachedFile(_ path: LocalPath, followsSymlinks: Bool) -> (device: UInt64, changed: Timestamp)? {
@@ -266,7 +267,7 @@ func cachedFile(_ path: LocalPath, followsSymlinks: Bool) -> (device: UInt64, ch
   guard formstream_read_cached_status(number, &status) == 0,
     mode_t(status.mode) & S_IFMT == S_IFREG
   else { return nil }
-  // The number as `stat` reports it.
+  // The device number, encoded as in `stat`.
   let (major, minor) = (UInt64(status.device_major), UInt64(status.device_minor))
   let device = (major & 0xFFF) << 8 | (major & ~0xFFF) << 32 | minor & 0xFF | (minor & ~0xFF) << 12
   let changed = Timestamp(
@@ -298,14 +299,14 @@ extension Timestamp {
   }
 }
 
-/// Random numbers that can't be guessed, all by one system call: Swift's generator makes a call for each number.
+/// Random numbers that can't be guessed, from a single system call. Swift's generator makes a call for each number.
 ///
 /// C: `getentropy`
 func randomNumbers(_ count: Int) -> [UInt64] {
   var numbers = [UInt64](repeating: 0, count: count)
   let isFilled = numbers.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
   if !isFilled {
-    // The system has no such call: Swift's generator has other ways, and ends the process if there is none.
+    // The system call is missing. Swift's generator tries other sources, and ends the process if there are none.
     var generator = SystemRandomNumberGenerator()
     for index in numbers.indices { numbers[index] = generator.next() }
   }

@@ -6,7 +6,7 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
   /// RFC 2046 §5.1.1: "no longer than 70 characters, not counting the two leading hyphens".
   public static let maximumLength = 70
 
-  /// Creates a boundary from a text, for reproducible bytes.
+  /// Creates a boundary from a text, so that the encoded bytes are reproducible.
   ///
   /// - Throws: `invalidBoundary` if RFC 2046 §5.1.1 does not allow the text.
   public init(_ text: String) throws(MultipartError) {
@@ -62,9 +62,9 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Boundary {
-  /// RFC 2046 §5.1.1: dash-boundary := "--" boundary; delimiter := CRLF dash-boundary;
-  /// close-delimiter := delimiter "--". The first delimiter of a body has no CRLF before it. The
-  /// last one ends with a CRLF too, because some receivers wait for it.
+  /// RFC 2046 §5.1.1: dash-boundary := "--" boundary; delimiter := CRLF dash-boundary; close-delimiter := delimiter
+  /// "--". The first delimiter of a body has no CRLF before it. The last delimiter also ends with a CRLF, because some
+  /// receivers wait for it.
   func appendDelimiter(isFirst: Bool, closes: Bool, to bytes: inout [UInt8]) {
     if !isFirst { bytes.append(contentsOf: [0x0D, 0x0A]) }
     bytes.append(contentsOf: "--".utf8)

@@ -8,7 +8,7 @@ import FormStreamPlatform
 ///
 /// A table is also a ``MediaTypeDetector``: forms use ``builtIn`` if they are given no other detector.
 public struct ExtensionTable: Sendable {
-  /// The texts, in the order in which they are searched. No text is read before a type is asked for.
+  /// The texts, in the order in which they are searched. A text is read only when a type is looked up.
   private var texts: [Text]
 
   /// Reads a table in the format of `mime.types`: each line has a type and its extensions. Lines
@@ -18,7 +18,7 @@ public struct ExtensionTable: Sendable {
     self.init { bytes }
   }
 
-  /// A table in the same format. Its text is asked for only when a type is looked up.
+  /// A table in the format of `mime.types`. Its text is requested only when a type is looked up.
   package init(_ text: @escaping @Sendable () -> [UInt8]) {
     texts = [Text(bytes: text)]
   }
@@ -41,7 +41,7 @@ public struct ExtensionTable: Sendable {
     return types
   }
 
-  /// The first type that fulfils a condition, of all types of a file name's extension.
+  /// The first type that fulfils a condition, among the types of a file name's extension.
   package func firstType(
     of filename: String, where isWanted: (MediaType) -> Bool = { _ in true }
   ) -> MediaType? {
@@ -59,10 +59,10 @@ public struct ExtensionTable: Sendable {
   public static let builtIn = ExtensionTable(builtInText)
 }
 
-/// A text of a table, with the types found in it so far: thousands of files often have the same extension.
+/// A text of a table. It caches the types found so far, because thousands of files often have the same extension.
 private final class Text: Sendable {
-  /// The maximum number of extensions whose types are kept, and their maximum length. Other extensions are searched for
-  /// each time.
+  /// The maximum number of extensions in the cache, and the maximum length of such an extension. Other extensions are
+  /// searched for each time.
   private static let (maximumKnown, maximumLength) = (1000, 32)
 
   private let bytes: @Sendable () -> [UInt8]

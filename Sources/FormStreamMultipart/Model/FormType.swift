@@ -1,6 +1,6 @@
 /// The multipart type of a form.
 ///
-/// Servers that are not made for browsers expect other types than `multipart/form-data`. Parts of these types need no
+/// Servers that are not made for browsers expect types other than `multipart/form-data`. Parts of these types need no
 /// names:
 ///
 /// ```swift
@@ -14,8 +14,9 @@ public struct FormType: Hashable, Sendable {
   /// Whether all parts are fields with names. It is stored, because it is looked up for each part.
   let isFormData: Bool
 
-  /// Another multipart type, with its parameters, such as `multipart/report; report-type=delivery-status`. Laying out
-  /// the form throws `invalidMediaType` if the type is not a multipart type, or has a boundary.
+  /// Creates a form's type from any multipart type with its parameters, such as
+  /// `multipart/report; report-type=delivery-status`. Laying out the form throws `invalidMediaType` if the type is not
+  /// a multipart type, or has a boundary.
   public init(_ type: MediaType) {
     mediaType = type
     isFormData = type.essence == "multipart/form-data"
@@ -52,8 +53,8 @@ extension Form {
   /// The value of the request's `Content-Type` header.
   public var contentType: String { type(as: type.mediaType).description }
 
-  /// The type of this form as a part of another form. RFC 7578 §4.3 has no form data inside form data, so the type is
-  /// then `multipart/mixed`.
+  /// The type of this form as a part of another form. RFC 7578 §4.3 defines no form data inside form data, so the type
+  /// of an inner form is then `multipart/mixed`.
   var typeInsideForm: MediaType {
     type(as: type.isFormData ? .multipartMixed : type.mediaType)
   }

@@ -1,6 +1,6 @@
 /// Detects the media types of parts that have a file name and no type.
 ///
-/// It is called while the form is laid out, because the text of the type is part of the length.
+/// It is called while the form is laid out, because the length of the body includes the text of the type.
 public protocol MediaTypeDetector: Sendable {
   /// The type of a part; nil if it is unknown.
   func mediaType(of part: UntypedPart) -> MediaType?
@@ -12,21 +12,21 @@ public struct UntypedPart {
   public let filename: String
   /// The path of the file; nil if the contents are not a file.
   public let path: LocalPath?
-  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` consumes
-  /// bytes, and only the layout keeps them.
+  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` consumes bytes of the source,
+  /// and only the layout keeps these bytes.
   public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 
   /// The first bytes of the contents, at most `count` and at most 1 MiB. They are read at the first call.
   ///
-  /// A pipe is read until 4 KiB or its end; the bytes are kept and sent later. If reading fails,
-  /// the result is empty and laying out the form throws the error.
+  /// A pipe is read until there are 4 KiB, or to its end. The bytes are kept and sent later. If reading fails, the
+  /// result is empty and laying out the form throws the error.
   public func firstBytes(upTo count: Int) -> [UInt8] {
     content.firstBytes(upTo: count)
   }
 }
 
-/// Detects no types: parts without one are `application/octet-stream`, whatever their names.
+/// Detects no types: a part with a file name and no type is `application/octet-stream`, whatever the name.
 public struct NoDetection: MediaTypeDetector {
   /// Creates the detector.
   public init() {}

@@ -19,7 +19,8 @@ struct MemoryBytes: Sendable {
     }
   }
 
-  /// The error for a collection that has become shorter: collections may refer to shared storage.
+  /// The error for a collection that has become shorter. This can happen, because a collection may
+  /// refer to shared storage.
   func shrunk(in part: String) -> MultipartError {
     MultipartError(
       .sourceChanged, on: part,

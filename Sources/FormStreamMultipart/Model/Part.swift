@@ -20,8 +20,8 @@ public struct Part: Sendable {
   /// The bytes of a file name that is not UTF-8.
   private(set) var filenameBeyondUTF8: [UInt8]?
   /// The media type. If it is nil, the type of a part with a file name is detected when the form is laid out. By
-  /// default, the extension of the file name decides; if there is no guess, the type is `application/octet-stream`. A
-  /// part without a file name has no `Content-Type`.
+  /// default, it is detected by the extension of the file name. If no type is detected, the type is
+  /// `application/octet-stream`. A part without a file name has no `Content-Type`.
   public var type: MediaType?
   /// Headers in addition to the derived ones.
   public var headers: HTTPHeaders
@@ -34,8 +34,8 @@ public struct Part: Sendable {
   /// Where the bytes come from.
   public var body: PartBody
 
-  /// Creates a part of any kind. Names are checked when the form is laid out, because the escaping
-  /// profile decides which can be written.
+  /// Creates a part of any kind. Names are checked when the form is laid out, because the escaping profile decides
+  /// which names can be written.
   public init(
     name: String = "", filename: String? = nil, type: MediaType? = nil,
     headers: HTTPHeaders = [:], body: PartBody
@@ -66,9 +66,9 @@ public struct Part: Sendable {
   /// given.
   ///
   /// - Parameters:
-  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL, laying out the
-  ///     form throws `notAFile`.
-  ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
+  ///   - path: a path as text or bytes, or a file URL of Foundation. With any other URL, laying out the form throws
+  ///     `notAFile`.
+  ///   - growth: whether the file may grow while it is sent; see ``FileGrowth``.
   ///   - accepted: what may be at the path; see ``AcceptedFiles``.
   public static func file(
     _ name: String, _ path: some LocalPathConvertible, filename: String? = nil,

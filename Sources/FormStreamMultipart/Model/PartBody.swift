@@ -1,4 +1,4 @@
-/// Where the bytes of a part come from. Nothing is opened before it is laid out or read.
+/// Where the bytes of a part come from. Nothing is opened before the body is laid out or read.
 public struct PartBody: Sendable {
   enum Kind: Sendable {
     case text(String)
@@ -8,7 +8,8 @@ public struct PartBody: Sendable {
     case closed(ClosedFile)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
-    // These two cases are large and rare. They are indirect, so that each of 100,000 texts does not take as much room.
+    // These two cases are large and rare. They are indirect to keep the other cases small, because a form may have
+    // 100,000 texts.
     indirect case form(Form)
     /// The error in the arguments. Laying out the body throws it.
     indirect case invalid(MultipartError)
@@ -16,7 +17,7 @@ public struct PartBody: Sendable {
 
   let kind: Kind
 
-  /// Whether laying it out needs system calls.
+  /// Whether laying out the body needs system calls.
   var isFile: Bool {
     switch kind {
     case .file, .descriptor: true
@@ -45,18 +46,18 @@ public struct PartBody: Sendable {
     PartBody(kind: .bytes(MemoryBytes(bytes)))
   }
 
-  /// A file, or a range of one.
+  /// A file, or a range of a file.
   ///
   /// The identity and the size of the file are read when the form is laid out. The file must not change until its last
   /// byte is read. If it changes, reading fails with `sourceChanged`, unless the file only grows and `growth` allows
-  /// that.
+  /// growth.
   ///
   /// - Parameters:
-  ///   - path: the file: a path as text or bytes, or a file URL of Foundation. With another URL,
-  ///     laying out fails with `notAFile`.
+  ///   - path: the file: a path as text or bytes, or a file URL of Foundation. With any other URL, laying out fails
+  ///     with `notAFile`.
   ///   - range: a range of its bytes; nil means all. Laying out fails if the range is not within
   ///     the file.
-  ///   - growth: whether the file may grow meanwhile: `true`, `false` or ``FileGrowth/compared``.
+  ///   - growth: whether the file may grow while it is sent: `true`, `false` or ``FileGrowth/compared``.
   ///   - accepted: what may be at the path; see ``AcceptedFiles``.
   public static func file(
     _ path: some LocalPathConvertible, range: FileRange? = nil, growing growth: FileGrowth = false,
@@ -123,7 +124,7 @@ public struct FileRange: Hashable, Sendable {
   /// Creates a range from the offsets of its bytes.
   public init(_ bytes: Range<Int64>) {
     let (length, overflow) = bytes.upperBound.subtractingReportingOverflow(bytes.lowerBound)
-    // After an overflow, the range begins before any file does, so laying it out fails in any case.
+    // Only a range with a negative lower bound overflows, so laying it out fails in any case.
     self.init(offset: bytes.lowerBound, length: overflow ? .max : length)
   }
 
@@ -142,7 +143,7 @@ public struct AcceptedFiles: Hashable, Sendable {
   /// Whatever can be read, for a path that a person named: links are followed, and a FIFO or device
   /// is a one-shot stream of unknown length.
   public static let any = AcceptedFiles(followsSymlinks: true, streamsSpecialFiles: true)
-  /// Only a regular file and no link to one, for a path that was found in a directory.
+  /// Only a regular file, not a link to a file, for a path that was found in a directory.
   public static let regularOnly = AcceptedFiles(followsSymlinks: false, streamsSpecialFiles: false)
 }
 
@@ -152,7 +153,7 @@ struct FileOrigin: Sendable {
   let range: FileRange?
   var growth: FileGrowth
   let accepted: AcceptedFiles
-  /// For a FIFO or device; nil if they are not accepted.
+  /// The right to read a FIFO or device; nil if FIFOs and devices are not accepted.
   let singleUse: SingleUse?
 }
 

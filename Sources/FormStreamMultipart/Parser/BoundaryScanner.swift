@@ -1,11 +1,12 @@
-/// Finds a delimiter in a piece of a body. A scanner has no state: the caller keeps the bytes
-/// between two pieces.
+/// Finds a delimiter in a piece of a body. A scanner has no state: between two pieces, the caller keeps the bytes that
+/// may be the beginning of a delimiter.
 ///
-/// The search is Horspool's: it compares the last byte of a window as long as the delimiter, and most bytes let the
-/// window skip its full length. A delimiter that begins with a line break can't overlap itself, so few bytes are
-/// compared twice. The encoder also searches for delimiters without a line break. With a boundary of hyphens in a body
-/// of hyphens, Horspool's search would compare the full window at each step. So if the search has compared more bytes
-/// than it has advanced, the algorithm of Knuth, Morris and Pratt continues, and the time is linear for any input.
+/// The search is Horspool's: a window with the length of the delimiter moves over the piece, and its last byte is
+/// compared first. Most bytes let the window skip its full length. A delimiter that begins with a line break can't
+/// overlap itself, so few bytes are compared twice. The encoder also searches for delimiters without a line break. With
+/// a boundary of hyphens in a body of hyphens, Horspool's search would compare the full window at each step. So if the
+/// search has compared more bytes than it has advanced, it continues with the algorithm of Knuth, Morris and Pratt. The
+/// time is then linear for any input.
 struct BoundaryScanner: Sendable {
   enum Finding: Equatable {
     /// The delimiter starts at this index. The bytes before are data.

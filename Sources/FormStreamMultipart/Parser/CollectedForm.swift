@@ -22,7 +22,8 @@ public struct CollectedForm: Hashable, Sendable {
   ///   - source: the body; it is read to its end and always closed.
   ///   - parser: a parser that was not used yet.
   ///   - limit: the maximum number of bytes in all parts together.
-  /// - Throws: `parserUsed`; `limitExceeded` past the limit, and what the parser and the source throw.
+  /// - Throws: `parserUsed`; `limitExceeded` if the parts have more than `limit` bytes; the errors of the parser and
+  ///   the source.
   public init(reading source: any ByteSource, with parser: FormParser, limit: Int) throws {
     var left = max(limit, 0)
     var parts: [Part] = []

@@ -17,8 +17,8 @@ public struct ContentDisposition: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - value: the bytes after the colon.
-  ///   - escaping: the profile of the sender, if it is known: what it escapes is decoded. If nil,
-  ///     only `\"` is decoded.
+  ///   - escaping: the profile of the sender, if it is known: characters that the profile escapes
+  ///     are decoded. If nil, only `\"` is decoded.
   public init?(parsing value: [UInt8], escaping: EscapingProfile? = nil) {
     let readings: [ParameterText.Backslash] =
       switch escaping {

@@ -2,7 +2,7 @@
 struct DamagedDelimiter {
   /// Finds the two hyphens and the boundary.
   private let scanner: BoundaryScanner
-  /// The last bytes of the pieces so far, at most as many as a last delimiter has: two hyphens, the boundary, two
+  /// The last bytes of the pieces so far. They are at most as long as a last delimiter: two hyphens, the boundary, two
   /// hyphens.
   private var end: [UInt8] = []
 
@@ -13,8 +13,8 @@ struct DamagedDelimiter {
     scanner = BoundaryScanner(for: text)
   }
 
-  /// Searches the next piece. Returns where a damaged delimiter begins, counted from the start of the piece, so that the
-  /// number is negative if it begins in an earlier one; nil if there is none yet.
+  /// Searches the next piece. Returns the offset of a damaged delimiter from the start of the piece; nil if none was
+  /// found yet. The offset is negative if the delimiter begins in an earlier piece.
   mutating func start(in piece: UnsafeRawBufferPointer) -> Int? {
     let bytes = end + piece
     let before = end.count
@@ -26,7 +26,7 @@ struct DamagedDelimiter {
       {
         let start = searched + index
         let tail = bytes[(start + scanner.delimiter.count)...]
-        // The next piece decides.
+        // The next piece shows whether this is a damaged delimiter.
         if Self.lastMark.starts(with: tail) { return nil }
         if Self.endsDelimiter(tail) { return start - before }
         searched = start + 1
@@ -35,16 +35,15 @@ struct DamagedDelimiter {
     }
   }
 
-  /// The number of bytes of a damaged delimiter at the end of the preamble, where a line break follows; nil if there is
-  /// none.
+  /// The number of bytes of a damaged delimiter at the end of the preamble; nil if there is none. A line break follows
+  /// the preamble.
   var sizeAtEnd: Int? {
     [scanner.delimiter, scanner.delimiter + Self.lastMark]
       .first { end.suffix($0.count).elementsEqual($0) }?.count
   }
 
-  /// Whether these bytes after the boundary complete a delimiter: a line break or white space, and in a last delimiter
-  /// two hyphens before that. If other bytes follow the boundary, the text belongs to another boundary that begins in
-  /// the same way.
+  /// Whether these bytes after the boundary complete a delimiter. They must begin with a line break or white space; in
+  /// a last delimiter, two hyphens come first. Other bytes belong to another boundary that begins in the same way.
   private static func endsDelimiter(_ tail: ArraySlice<UInt8>) -> Bool {
     let rest = tail.starts(with: lastMark) ? tail.dropFirst(lastMark.count) : tail
     guard let byte = rest.first else { return false }

@@ -42,7 +42,7 @@ extension FormParser {
     /// The default limits.
     public init() {}
 
-    /// The limits that messages name.
+    /// The names of the limits in messages.
     package enum Name: String, MessageSetting {
       case boundary = "FormParser.Limits.boundary"
       case headerBlock = "FormParser.Limits.headerBlock"

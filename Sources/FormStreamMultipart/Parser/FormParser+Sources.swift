@@ -43,7 +43,7 @@ extension FormParser {
 /// The sequence can be iterated once.
 public struct FormEvents<Chunks: AsyncSequence>: AsyncSequence
 where Chunks.Element: Collection<UInt8> {
-  /// What was found in the body: a ``FormParser/Event`` with a copy of its bytes.
+  /// An event of the body: a ``FormParser/Event`` with a copy of its bytes.
   public enum Element: Hashable, Sendable {
     /// A part begins.
     case partBegan(PartHead)
@@ -70,7 +70,8 @@ where Chunks.Element: Collection<UInt8> {
 
   /// Parses one chunk at a time; only the events of that chunk are in memory.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// Chunks with more bytes are not parsed on the caller's actor, which may be the main actor and has other work.
+    /// The maximum number of bytes in a chunk that is parsed on the caller's actor. The actor may be the main actor,
+    /// which has other work.
     private static var largestChunkOnActor: Int { 64 * 1024 }
 
     fileprivate var chunks: Chunks.AsyncIterator
@@ -133,8 +134,8 @@ extension FormEvents.Element {
   }
 }
 
-/// An event that waits to be returned. `FormEvents.Element` is generic, and arrays of a generic type take twice the
-/// time.
+/// An event that waits to be returned. It is not a `FormEvents.Element`, because that type is generic, and arrays of a
+/// generic type take twice the time.
 private enum FoundEvent: Sendable {
   case partBegan(PartHead)
   case partBytes([UInt8])

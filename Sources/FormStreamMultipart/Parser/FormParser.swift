@@ -5,9 +5,8 @@ import FormStreamPlatform
 
 /// Parses a multipart body: reads bytes and returns events.
 ///
-/// The parser does no I/O. It keeps at most one header block and the bytes that may be the
-/// beginning of a delimiter. The events do not depend on how the input is divided, except for where
-/// the bytes of a part are divided.
+/// The parser does no I/O. It keeps at most one header block and the bytes that may be the beginning of a delimiter.
+/// The events are the same however the input is divided, but the bytes of a part may be divided at other places.
 ///
 /// ```swift
 /// let parser = try FormParser(boundary: "…")
@@ -19,16 +18,16 @@ import FormStreamPlatform
 /// ```
 ///
 /// The parser is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white
-/// space may follow a delimiter; the line break after the last one may be missing; a header may continue on the next
-/// line; and a delimiter may follow a header block immediately. But the text before the first delimiter must not hold a
-/// damaged delimiter, which is not alone on its line. No skipped text may hold `Content-Disposition:`. In both cases, a
-/// part would be lost. Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
-/// error again.
+/// space may follow a delimiter; the line break after the last delimiter may be missing; a header may continue on the
+/// next line; and a delimiter may follow a header block immediately. But the text before the first delimiter must not
+/// contain a damaged delimiter, which is a delimiter that is not alone on its line. Skipped text must not contain
+/// `Content-Disposition:`. In both cases, a part would be lost. These and all other violations are
+/// ``MultipartError/Code/malformedBody``. After an error, every call throws the error again.
 ///
-/// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. With `feed` and
-/// ``next(_:)``, a second body begins after ``finish()``.
+/// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. Bytes that are passed
+/// to `feed` or ``next(_:)`` after ``finish()`` begin a second body.
 public final class FormParser {
-  /// What was found in the body.
+  /// An event of the body.
   public enum Event {
     /// A part begins. This case is indirect to keep the other events small: they are more frequent.
     indirect case partBegan(PartHead)
@@ -43,7 +42,7 @@ public final class FormParser {
   private enum State {
     /// In the preamble or in a part, before a delimiter.
     case data
-    /// After the text of a delimiter: the next bytes decide whether it is one.
+    /// After the text of a delimiter: the next bytes show whether the text is a delimiter.
     case delimiterTail
     /// In the white space after a delimiter.
     case padding
@@ -63,7 +62,7 @@ public final class FormParser {
   private var failure: MultipartError?
   /// Whether `begin` was called, for a complete body.
   private var isTaken = false
-  /// Whether the end of the input was noted.
+  /// Whether `finish` was called.
   private var hasEnded = false
 
   /// How many bytes at the front of `held` are finished: they were returned with the last event, or
@@ -71,11 +70,11 @@ public final class FormParser {
   private var finishedInHeld = 0
   /// How many bytes at the front of `held` are an implied line break, which was not in the input.
   private var impliedInHeld = 0
-  /// How many bytes of the last delimiter are an implied line break.
+  /// How many bytes of the most recent delimiter are an implied line break.
   private var impliedInDelimiter = 0
-  /// Whether a CR before the last delimiter belongs to it.
+  /// Whether the CR before the most recent delimiter belongs to the delimiter.
   private var hasCRBeforeDelimiter = false
-  /// The bytes that were read after the delimiter.
+  /// The bytes that were read after the text of the most recent delimiter.
   private var delimiterTail: [UInt8] = []
 
   private var headerBlock: [UInt8] = []
@@ -88,12 +87,13 @@ public final class FormParser {
   private var parts = 0
   private var partOffset: Int64 = 0
   private var partBytes: Int64 = 0
-  /// Where the preamble or the epilogue begins, and how many of its bytes were skipped.
+  /// Where the preamble or the epilogue begins.
   private var skippedOffset: Int64 = 0
   /// Searches the preamble for a damaged delimiter; nil before its first byte.
   private var preambleSearch: DamagedDelimiter?
   /// Where the first damaged delimiter in the preamble begins; nil if none was found.
   private var damagedOffset: Int64?
+  /// How many bytes of the preamble or the epilogue were skipped.
   private var skippedBytes: Int64 = 0
   /// Searches the preamble, and then the epilogue, for the headers of a part.
   private var skippedPartSearch = SkippedPart()
@@ -265,7 +265,7 @@ extension FormParser {
 
   private func readData(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     guard held.count > 0 else { return try readDataInPlace(&input) }
-    // The held bytes, and enough of the input to decide whether they begin a delimiter.
+    // Searches the held bytes, and enough of the input to show whether the held bytes begin a delimiter.
     let before = held.count
     let length = scanner.delimiter.count
     held.append(UnsafeRawBufferPointer(rebasing: input.prefix(length)))
@@ -357,9 +357,8 @@ extension FormParser {
     preambleSearch = search
   }
 
-  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first delimiter does not,
-  /// for example because a byte order mark stands before it, the delimiter and its part would be skipped without an
-  /// error.
+  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first delimiter is
+  /// elsewhere, for example after a byte order mark, the delimiter and its part would be skipped without an error.
   private func refuseDamagedDelimiter() throws(MultipartError) {
     if damagedOffset == nil, let size = preambleSearch?.sizeAtEnd {
       damagedOffset = skippedBytes - Int64(size)
@@ -378,8 +377,8 @@ extension FormParser {
     skippedPartOffset = skippedPartSearch.start(in: searched).map { start + Int64($0) }
   }
 
-  /// Text before the first delimiter and after the last one is skipped, but never a part. The delimiter of such a part is
-  /// damaged or missing, or the part comes after the last delimiter.
+  /// Throws if a part was found in skipped text: before the first delimiter or after the last one. The delimiter of
+  /// such a part is damaged or missing, or the part comes after the last delimiter.
   private func refuseSkippedPart() throws(MultipartError) {
     guard let skippedPartOffset else { return }
     throw .malformed(
@@ -450,7 +449,7 @@ extension FormParser {
         "The body has more than \(options.limits.parts.counting("part"))", at: offset,
         limit: .parts)
       guard let event = endPart() else { throw error }
-      // The part before is complete, so its end is reported. The next call throws.
+      // The previous part is complete, so its end is reported. The next call throws.
       failure = error
       return .event(event)
     }

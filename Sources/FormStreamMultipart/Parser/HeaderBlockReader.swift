@@ -26,7 +26,7 @@ enum HeaderBlockReader {
       start = end + 1
       guard let first = line.first else { break }
       if first.isBlank {
-        // RFC 822 §3.1.1: a line that begins with white space continues the line before.
+        // RFC 822 §3.1.1: a line that begins with white space continues the previous line.
         guard !headers.isEmpty else {
           throw Flaw(offset: line.startIndex, what: "the first header begins with white space")
         }

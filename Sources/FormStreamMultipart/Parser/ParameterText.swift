@@ -5,9 +5,10 @@ struct ParameterText {
   enum Backslash {
     /// It is an ordinary character.
     case literal
-    /// Before a quote, it makes the quote text. Elsewhere it is an ordinary character.
+    /// A quote after the backslash is text. Before other bytes, the backslash is an ordinary
+    /// character.
     case quotes
-    /// It makes the next byte text, whatever it is (RFC 822 §3.3: quoted-pair).
+    /// The byte after the backslash is text, whatever the byte is (RFC 822 §3.3: quoted-pair).
     case quotedPairs
   }
 

@@ -2,15 +2,15 @@ import FormStreamPlatform
 
 /// Searches skipped text, which arrives in pieces, for the headers of a part.
 struct SkippedPart {
-  /// The text to find. Its first byte occurs only once in it. So after a mismatch, a new match can begin only with
-  /// that byte.
+  /// The text to find. The first byte occurs only once in the text. So after a mismatch, a new match can begin only at
+  /// the byte that did not match.
   private static let text = Array("content-disposition:".utf8)
 
-  /// How many bytes of `text` the pieces so far end with.
+  /// How many bytes of `text` are at the end of the pieces so far.
   private var matched = 0
 
-  /// Searches the next piece. Returns where the headers begin, counted from the start of the piece, so that the number is
-  /// negative if they begin in an earlier one; nil if there are none yet.
+  /// Searches the next piece. Returns the offset of the headers from the start of the piece; nil if none were found
+  /// yet. The offset is negative if the headers begin in an earlier piece.
   mutating func start(in piece: some Collection<UInt8>) -> Int? {
     for (index, byte) in piece.enumerated() {
       let byte = byte.asciiLowercased

@@ -1,9 +1,10 @@
 import Glibc
 
-/// A file of lines that only this process writes to, at its end. It is closed when it is released.
+/// A file of lines. Only this process writes to it, and only at its end. The file is closed when this object is
+/// released.
 ///
-/// Each call of `append(_:)` is one `write`. If the process ends during the call, the file ends with a part of the line
-/// at most.
+/// Each call of `append(_:)` is one `write`. If the process ends during the call, the file may end with a part of the
+/// line.
 package final class AppendedFile: Sendable {
   private let descriptor: WritableDescriptor
 
@@ -25,9 +26,10 @@ package final class AppendedFile: Sendable {
       try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
   }
 
-  /// Keeps other processes from the file until it is closed. Returns false if another process keeps this one from it.
+  /// Locks the file until it is closed. Returns false if another process has locked it.
   ///
-  /// A file system without locks, such as some network file systems, keeps no other process away.
+  /// On a file system without locks, such as some network file systems, this returns true, and other processes can
+  /// still use the file.
   ///
   /// C: `flock(LOCK_EX|LOCK_NB)`
   package func lock() throws(SystemError) -> Bool {
@@ -43,7 +45,7 @@ package final class AppendedFile: Sendable {
     try directory.identity(of: name) == descriptor.identity()
   }
 
-  /// The first bytes of the file; fewer if it has no more.
+  /// The first `count` bytes of the file, or all its bytes if it has fewer.
   ///
   /// C: `pread`
   package func beginning(upTo count: Int) throws(SystemError) -> [UInt8] {
@@ -54,7 +56,7 @@ package final class AppendedFile: Sendable {
     }
   }
 
-  /// Cuts off the last line if it is torn: if it has no line feed. Returns the size that is left.
+  /// Cuts off the last line if it is torn, that is, if it has no line feed. Returns the file's new size.
   ///
   /// C: `fstat`, `pread`, `ftruncate`
   package func cutTornLine() throws(SystemError) -> Int64 {

@@ -1,6 +1,7 @@
-/// Runs tasks on threads of its own, or on the thread that waits for them.
+/// Runs tasks on its own threads, or on the thread that calls ``runUntilStopped()``.
 ///
-/// The tasks may block, on a disk or another machine. The threads that all tasks of the process share must never block.
+/// These tasks may wait for a disk or another machine. Other tasks share the threads of the Swift runtime, which must
+/// never block.
 package final class BlockingExecutor: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []

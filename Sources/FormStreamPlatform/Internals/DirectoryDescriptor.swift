@@ -18,7 +18,7 @@ package final class DirectoryDescriptor: Sendable {
   private static let pathOnly: CInt = 0o10_000_000
 
   let number: CInt
-  /// Whether files without names can be made; nil if that was not tried yet.
+  /// Whether files without names can be made; nil before the first attempt.
   private let hasUnnamedFiles = Guarded<Bool?>(nil)
 
   /// Opens a directory.
@@ -47,8 +47,8 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Opens a directory in another; nil if the name is not the name of a directory. A link to a directory does not count
-  /// as a directory.
+  /// Opens a directory inside another directory; nil if the name belongs to something else. A link to a directory does
+  /// not count as a directory.
   ///
   /// C: `openat(O_NOFOLLOW)`
   package init?(
@@ -83,7 +83,7 @@ package final class DirectoryDescriptor: Sendable {
     _ = try retryingInterrupts { faccessat(number, ".", W_OK | X_OK, AT_EACCESS) }
   }
 
-  /// The identity of the file, directory or link of that name; nil if there is none.
+  /// The identity of the file, directory or link with this name; nil if the name is free.
   ///
   /// C: `fstatat`
   package func identity(of name: some PathBytes) throws(SystemError) -> FileKey? {
@@ -113,14 +113,14 @@ package final class DirectoryDescriptor: Sendable {
       try retryingInterrupts { name.withCString { openat(number, $0, flags, permissions) } })
   }
 
-  /// Creates a file for writing that has no name, and is removed when it is closed; nil if the file
-  /// system has no such files, or they can't get a name later.
+  /// Creates a file for writing that has no name and is removed when it is closed. Returns nil if
+  /// the file system has no such files, or can't give them a name later.
   ///
   /// - Parameters:
   ///   - access: the access mode of `open`, such as `O_WRONLY`.
   ///   - permissions: the mode of the file; the umask applies.
   ///   - testName: the name of a test file, which shows whether a file without a name can get one. The test file exists
-  ///     for a moment, so use a name that the caller removes if the process is ended.
+  ///     for a moment. If the caller removes files when a signal ends the process, it must also remove this file.
   func makeUnnamedFile(
     access: CInt = O_WRONLY, permissions: UInt32, testName: FileName
   ) throws(SystemError) -> WritableDescriptor? {
@@ -133,8 +133,8 @@ package final class DirectoryDescriptor: Sendable {
     return isPossible ? try openUnnamedFile(access, permissions: permissions) : nil
   }
 
-  /// Whether a file without a name can get one. Some file systems have no hard links, and without `/proc` only a
-  /// privileged process can give the file a name. Only the attempt shows whether it is possible.
+  /// Whether a file without a name can get a name. It can't if the file system has no hard links. Without `/proc`, only
+  /// a privileged process can give the file a name. Only an attempt shows whether it is possible.
   private func canNameFiles(_ name: FileName) throws(SystemError) -> Bool {
     guard let file = try openUnnamedFile(O_WRONLY, permissions: 0o600) else { return false }
     guard (try? file.link(as: name, in: self)) == true else { return false }
@@ -176,7 +176,7 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Moves a file in the same way on file systems without `RENAME_NOREPLACE`, such as NFS: for a moment the file has
+  /// Like ``move(_:to:ifFree:)``, for file systems without `RENAME_NOREPLACE`, such as NFS. For a moment, the file has
   /// both names.
   ///
   /// C: `linkat`, `unlinkat`
@@ -198,9 +198,9 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Moves a file in the same way on file systems that have no hard links either, such as some FUSE file systems:
-  /// creates an empty file with the new name, then replaces it. A process that is killed in between leaves the empty
-  /// file.
+  /// Like ``move(_:to:ifFree:)``, for file systems that have no hard links either, such as some FUSE file systems.
+  /// Creates an empty file with the new name, then replaces it. If the process is killed in between, the empty file
+  /// stays.
   private func claim(
     _ new: some PathBytes, in directory: DirectoryDescriptor, for old: some PathBytes
   ) throws(SystemError) -> Bool {
@@ -255,7 +255,7 @@ package final class DirectoryDescriptor: Sendable {
     try retryingInterrupts { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Whether the name is that of a regular file that belongs to this user and was not written to in the last `seconds`.
+  /// Whether the name belongs to a regular file of this user that was not written to in the last `seconds`.
   ///
   /// C: `fstatat`, `time`, `geteuid`
   func isOwnFile(_ name: some PathBytes, olderThan seconds: Int) -> Bool {
@@ -275,13 +275,12 @@ package final class DirectoryDescriptor: Sendable {
   /// Removes the file with this name, if it has this identity. Returns false if it has the identity and could not be
   /// removed.
   ///
-  /// Another process may replace the file at any time, and no system call removes a name only if it names a certain
-  /// file. So the file is first moved to a name that is used for nothing else. If it turns out to be another file, it
-  /// gets its name back, unless a newer file has taken that name.
+  /// Another process may replace the file at any time, and no system call checks a file's identity and removes the file
+  /// in one step. So the file is first moved to a temporary name. If it turns out to be another file, it gets its name
+  /// back, unless a newer file has taken that name.
   ///
-  /// - Parameter isReplacing: whether a newer file with this name replaces the older one in any case. Then the older file is
-  ///   removed if the newer file has taken its name. Otherwise the older file stays, under the name that is used for nothing
-  ///   else.
+  /// - Parameter isReplacing: whether a file that can't get its name back is removed. Set this if a newer file with this name
+  ///   always replaces the older one. Otherwise the older file stays, under its temporary name.
   package func remove(
     _ name: some PathBytes, ifStill identity: FileKey, isReplacing: Bool = false
   ) -> Bool {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Tells other processes that this process stores files in a directory, until this object is released or the process
-/// ends. Network file systems may not support that.
+/// A mark that shows other processes that this process stores files in a directory. The mark lasts until this object is
+/// released or the process ends. Network file systems may not support it.
 package final class DirectoryUse: Sendable {
   /// A temporary file that was not written to for this many seconds is no longer in use. The age is needed because
   /// programs that don't mark the directory, such as `post -o`, give no other sign that they use a file.
@@ -10,7 +10,7 @@ package final class DirectoryUse: Sendable {
   private let number: CInt
 
   /// Marks the directory. If no other process uses it, first removes old files with temporary
-  /// names, which are left if a process is killed.
+  /// names, which killed processes have left.
   ///
   /// C: `open`, `flock`
   package init(of directory: DirectoryDescriptor) throws(SystemError) {

@@ -2,17 +2,17 @@ import Glibc
 
 /// A value that threads share, guarded by a lock.
 ///
-/// This is the only lock in the package. It uses the lock of the C library and not Swift's `Mutex`,
-/// because the thread sanitizer does not see the ordering that `Mutex` guarantees.
+/// All locks of the package are of this type, except the lock in `AutoResetEvent`. It uses the C library's lock instead of
+/// Swift's `Mutex`, because the thread sanitizer does not see the ordering that `Mutex` guarantees.
 package final class Guarded<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state: State
 
-  /// What `mutex` guards.
+  /// The state that `mutex` guards.
   ///
-  /// It is one property and never empty. The thread sanitizer takes a use of an empty property for a use of the
-  /// property beside it in memory, so a `Guarded(())` would look like a race for `mutex`.
+  /// The state is one property, and it is never empty. The thread sanitizer mistakes an access to an empty property for
+  /// an access to the next property in memory, so a `Guarded(())` would look like a race for `mutex`.
   private struct State {
     var value: Value
     /// The number of threads that wait for a change.

@@ -3,7 +3,7 @@
 
 import Glibc
 
-/// C: `renameat2`; nil if the C library has none.
+/// C: `renameat2`; nil if the C library lacks it.
 let renameAt2: RenameAt2? = loadedFunction(named: "renameat2")
 typealias RenameAt2 =
   @convention(c) (
@@ -13,18 +13,18 @@ typealias RenameAt2 =
 /// `RENAME_NOREPLACE`: the call fails with `EEXIST` if the new name is taken.
 let renameWithoutReplacing: CUnsignedInt = 1
 
-/// C: `fallocate`; nil if the C library has none.
+/// C: `fallocate`; nil if the C library lacks it.
 let fileAllocate: FileAllocate? = loadedFunction(named: "fallocate")
 typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
 
 /// `FALLOC_FL_KEEP_SIZE`: the file's size does not change.
 let allocateBehindTheEnd: CInt = 1
 
-/// C: `pthread_setname_np`; nil if the C library has none.
+/// C: `pthread_setname_np`; nil if the C library lacks it.
 let setThreadName: SetThreadName? = loadedFunction(named: "pthread_setname_np")
 typealias SetThreadName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> CInt
 
-/// C: `statx`; nil if the C library has none.
+/// C: `statx`; nil if the C library lacks it.
 let statx: Statx? = loadedFunction(named: "statx")
 typealias Statx =
   @convention(c) (
@@ -42,10 +42,10 @@ let birthOfFile: (mask: CUnsignedInt, size: Int, foundOffset: Int, timeOffset: I
 /// `O_TMPFILE`: opens a new file without a name in a directory.
 let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 
-/// A function of a library that is loaded, by its name; nil if there is none. `Function` is its C type.
+/// Finds a function of a loaded library by its name; nil if there is none. `Function` is the function's C type.
 ///
-/// The cast can't fail: the address of a function is as wide as a C function pointer, and no data from outside is in it.
-/// The types are those in the manual pages.
+/// The cast can't fail: the address of a function is as wide as a C function pointer, and doesn't depend on data from outside.
+/// The types come from the manual pages.
 ///
 /// C: `dlsym`
 package func loadedFunction<Function>(named name: String) -> Function? {

@@ -2,7 +2,8 @@ import Glibc
 
 /// A file that grows over several runs of a program, under a name of its own until it is complete.
 ///
-/// Only one user at a time can open the file: it is locked until it is closed or released, or the process ends.
+/// Only one `PartialFile` at a time can open the file: the file is locked until it is closed, this object is released, or the
+/// process ends.
 package final class PartialFile: Sendable {
   /// The name in the directory.
   package let name: FileName
@@ -11,8 +12,8 @@ package final class PartialFile: Sendable {
 
   /// Creates an empty file that only its owner can read and write; nil if the name is taken.
   ///
-  /// - Parameter describe: records the identity of the new file. If the file system allows that, the file gets its name
-  ///   only after this call. Then a process that is killed in between leaves no file without a record.
+  /// - Parameter describe: records the identity of the new file. If the file system allows it, the file gets its name
+  ///   only after this call, so a process that is killed leaves no file without a record.
   ///
   /// C: `openat(O_TMPFILE)`, `flock`, `linkat`; or `openat(O_EXCL)`, `flock`
   package init?(
@@ -32,8 +33,8 @@ package final class PartialFile: Sendable {
         return nil
       }
     }
-    // If the file has a name, another process may have found it, still empty, before this process could lock it. A file
-    // system without locks is no obstacle: there, no process takes over a file that was left.
+    // If the file already has a name, another process may have found and locked it before this process could. A file
+    // system without locks is no reason to fail: there, no process takes over a file that another process has left.
     guard try descriptor.lock() != .refused else { return nil }
     do {
       try describe(identity)
@@ -44,12 +45,12 @@ package final class PartialFile: Sendable {
     if let unnamed { guard try unnamed.link(as: name, in: directory) else { return nil } }
   }
 
-  /// Opens a file that was left; nil if it is in use, or can't be trusted: it must be a regular file without other
-  /// names that belongs to this user, and that no other user can write.
+  /// Opens a file that was left incomplete. Returns nil if the file is in use or can't be trusted. A trusted file is a
+  /// regular file of this user. It has no other names, and no other user can write to it.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`
   package init?(leftAs name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
-    // A pipe of that name must not block.
+    // O_NONBLOCK: if the name belongs to a pipe, opening it must not block.
     let flags = O_RDWR | O_NOFOLLOW | O_APPEND | O_NONBLOCK | O_CLOEXEC
     do throws(SystemError) {
       descriptor = WritableDescriptor(
@@ -163,7 +164,7 @@ package final class PartialFile: Sendable {
     try descriptor.write(bytes)
   }
 
-  /// Reads bytes from an offset on; returns how many, and 0 at the end.
+  /// Reads bytes, beginning at an offset. Returns the number of bytes, which is 0 at the end of the file.
   ///
   /// C: `pread`
   package func read(
@@ -191,8 +192,8 @@ package final class PartialFile: Sendable {
   /// C: `dup`, `close`
   package func flush() throws(SystemError) { try descriptor.flush() }
 
-  /// Gives the file the mode of the file that it replaces. If it replaces no file, it gets the mode of a new file, as
-  /// far as the umask allows that. It stays private if the umask is not known.
+  /// Gives the file the mode of the file that it replaces. If it replaces no file, it gets the mode that the umask
+  /// allows for new files. The file stays private if the umask is not known.
   ///
   /// - Parameter name: the name that is replaced; nil for none.
   ///
@@ -206,7 +207,7 @@ package final class PartialFile: Sendable {
   }
 
   /// Gives the file its final name in the same directory. Returns false, and does nothing, if the name is taken and
-  /// stays taken; a directory always keeps its name.
+  /// can't be replaced. A directory is never replaced.
   package func move(
     to name: FileName, ifTaken conflict: AtomicFile.NameConflict
   ) throws(SystemError) -> Bool {

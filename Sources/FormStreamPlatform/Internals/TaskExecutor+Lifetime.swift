@@ -6,8 +6,7 @@ extension TaskExecutor {
   package func handOver(
     _ job: consuming ExecutorJob, _ pass: (UnownedJob) -> Void
   ) {
-    // `withExtendedLifetime` is no help: for the compiler, the caller owns `self`, so the compiler would omit the
-    // retain.
+    // `withExtendedLifetime` is no help: the compiler assumes that the caller owns `self`, and would omit the retain.
     let executor = Unmanaged.passRetained(self)
     defer { executor.release() }
     pass(UnownedJob(job))

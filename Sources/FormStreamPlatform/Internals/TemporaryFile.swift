@@ -1,7 +1,7 @@
 import Glibc
 
-/// Opens a new file for reading and writing that has no name, and that only this process can use. It is gone when it is
-/// closed, however the process ends. The caller owns the descriptor.
+/// Opens a new file for reading and writing that has no name, and that only this process can use. The file is removed
+/// when it is closed, however the process ends. The caller owns the descriptor.
 ///
 /// C: `open(O_TMPFILE)`
 package func openTemporaryFile(in directory: some PathBytes) throws(SystemError) -> Int32 {

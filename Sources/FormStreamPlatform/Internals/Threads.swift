@@ -1,7 +1,7 @@
 import Glibc
 
-/// Starts a detached thread. Returns false if the system can't start one, which Foundation's
-/// `Thread` does not report.
+/// Starts a detached thread. Returns false if the system can't start one. Foundation's `Thread`
+/// does not report this failure.
 ///
 /// - Parameter name: the name that `top -H` shows. Linux cuts it after 15 bytes.
 ///
@@ -48,8 +48,8 @@ private final class ThreadStart {
   }
 }
 
-/// Names this thread. A file in `/proc` could also do that, but the system would have to forget the file when the
-/// thread ends. That takes longer than all else that a thread costs.
+/// Names this thread. Writing to a file in `/proc` would also name the thread. But the system would have to drop that
+/// file when the thread ends, which takes longer than everything else that a thread costs.
 ///
 /// C: `pthread_setname_np`
 private func nameThisThread(_ name: String) {

@@ -110,8 +110,8 @@ final class WritableDescriptor: Sendable {
   ///
   /// Closing alone may not end the lock: a program that another thread is just starting has the file open, too.
   ///
-  /// Some file systems report only here that there was no room: network file systems, and file systems with quotas. The
-  /// descriptor is closed even if this throws. So it is never closed again: its number may belong to another file by
+  /// Network file systems and file systems with quotas may report only here that there was no room. The descriptor is
+  /// closed even if this method throws. It must not be closed again, because its number may belong to another file by
   /// then.
   ///
   /// C: `flock(LOCK_UN)`, `close`

@@ -1,4 +1,4 @@
-/// A value that is a secret: printing it, `dump` and debuggers show `***`.
+/// A secret value: `print`, `dump` and debuggers show `***` instead of it.
 package struct Hidden<Value> {
   package var value: Value
 

@@ -57,8 +57,8 @@ package struct Message: Sendable, CustomStringConvertible, ExpressibleByStringIn
       if !literal.isEmpty { pieces.append(.text(literal)) }
     }
 
-    /// Adds a setting, another message, or any value as its description. One function does it for all of them: with a
-    /// function for each, the compiler needs seconds for a long sentence.
+    /// Adds a setting, another message, or any value as its description. One function adds all kinds of values: with a
+    /// function for each kind, the compiler needs seconds for a long sentence.
     package mutating func appendInterpolation<Value>(_ value: Value) {
       switch value {
       case let setting as any MessageSetting: pieces.append(.setting(setting))
@@ -69,7 +69,7 @@ package struct Message: Sendable, CustomStringConvertible, ExpressibleByStringIn
   }
 }
 
-// Messages are compared as people read them.
+// Two messages are equal if their texts are equal.
 extension Message: Hashable {
   package static func == (one: Message, other: Message) -> Bool {
     one.description == other.description

@@ -3,8 +3,8 @@
 ///
 /// It may contain characters that a shell interprets (`$`, `;`, backquotes): scripts must quote names anyway.
 ///
-/// Two names that look alike (`é` as one character or as two) stay two names. Whether one file would replace another is
-/// for the system to decide, at the moment of storing.
+/// Two names that look alike (`é` as one character or as two) stay two names. When a file is stored, the system decides
+/// whether its name is taken.
 package struct SafeName: Hashable, Sendable {
   /// Linux allows 255 bytes; the rest is left for a number.
   private static let maximumLength = 240
@@ -58,13 +58,14 @@ package struct SafeName: Hashable, Sendable {
 }
 
 extension SafeName {
-  /// The scalar, or `_` if a name must not contain it. The seven characters are those that Windows forbids besides the
-  /// separators; shells interpret most of them too.
+  /// The scalar, or `_` if a name must not contain it. Windows forbids the seven characters, in addition to the
+  /// separators. Shells interpret most of the seven too.
   private static func replaced(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     scalar.isSafeToDisplay && !"<>:\"|?*".unicodeScalars.contains(scalar) ? scalar : "_"
   }
 
-  /// Windows ignores dots and spaces at the end of a name, so two names could become one.
+  /// Removes blanks at both ends, and dots at the end. Windows ignores dots and spaces at the end of a name, so two
+  /// names could become one.
   private static func trimmed(_ scalars: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
     var scalars = scalars.drop { $0.properties.isWhitespace }
     while let last = scalars.last, last == "." || last.properties.isWhitespace {

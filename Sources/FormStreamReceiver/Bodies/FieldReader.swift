@@ -18,7 +18,7 @@ final class FieldReader {
   /// How many more bytes the current name or value may get.
   private var room: Int64
   private var fields = 0
-  /// The bytes of all names, which the record keeps.
+  /// The number of bytes in all names so far. The record keeps the names.
   private var nameBytes: Int64 = 0
   private var offset: Int64 = 0
 
@@ -64,7 +64,7 @@ final class FieldReader {
   private func decode(
     _ bytes: UnsafeRawBufferPointer, into decoded: UnsafeMutableRawBufferPointer
   ) -> (read: Int, decoded: Int) {
-    // In a value, `=` is a byte like any other: 0 is used instead, because a NUL is never text.
+    // In a value, `=` has no special meaning. 0 takes its place, because a NUL is never text.
     let equals = isInValue ? 0 : UInt8(ascii: "=")
     let limit = min(room, .max - 1) + 1
     var (read, count) = (0, 0)
@@ -105,7 +105,8 @@ final class FieldReader {
         append(0x20)
         read += 1
       case _ where isPlain(byte) && byte != equals:
-        // All bytes up to one with a special meaning are copied at once. That is several times as fast.
+        // All bytes before the next byte with a special meaning are copied at once. Copying them one by one takes several times
+        // as long.
         let rest = bytes[read...].prefix(Int(clamping: limit - Int64(count)))
         let end = rest.firstIndex { !isPlain($0) || $0 == equals } ?? rest.endIndex
         UnsafeMutableRawBufferPointer(rebasing: decoded[count...])

@@ -16,8 +16,8 @@ final class Connection: Sendable {
     case draining
     /// The response is sent, and the request is being reported.
     case lingering
-    /// The receiver is stopping, and the client was told so before it had sent a complete request. The bytes that it still
-    /// sends are discarded.
+    /// The receiver is stopping, and has sent the client a response that says so, because no complete request had arrived. The
+    /// bytes that the client still sends are discarded.
     case told
     /// The receiver has shut the connection down.
     case cut
@@ -25,7 +25,7 @@ final class Connection: Sendable {
     case closed
   }
 
-  /// How well a connection can be spared; the greatest value goes first.
+  /// How well a connection can be spared. The connection with the greatest value is cut off first.
   enum Spareability: Comparable {
     /// The connection is being closed, and makes room anyway.
     case leaving
@@ -33,9 +33,9 @@ final class Connection: Sendable {
     case needed
     /// The body in progress arrives too slowly, by `missingRate` bytes a second below the minimum rate.
     case slow(missingRate: Double)
-    /// The client has been reading responses for that time. Whether its upload is accepted is decided already.
+    /// The client has been reading responses for this time. Its upload has already been accepted or refused.
     case unread(Duration)
-    /// There has been no request on the connection for that time.
+    /// There has been no request on the connection for this time.
     case idle(Duration)
   }
 
@@ -52,9 +52,8 @@ final class Connection: Sendable {
     var since = ContinuousClock.now
     /// The bytes of the body received since `since`.
     var bytes = 0
-    /// `readingSince` is the time since which the client has had responses to read, and `readBefore` is how many bytes of
-    /// the connection it had read at that time. Pipelined requests have many short responses, so the time for each response
-    /// doesn't say how fast the client reads.
+    /// The client has had responses to read since `readingSince`, and had read `readBefore` bytes of the connection by then.
+    /// Pipelined requests have many short responses, so the time for each response doesn't say how fast the client reads.
     var readingSince = ContinuousClock.now
     var readBefore: UInt64 = 0
     /// How many bytes the client had read when the response in progress began (`readBeforeResponse`), and how many bytes
@@ -78,7 +77,7 @@ final class Connection: Sendable {
   private let socket: Socket
   private let state = Guarded(State())
 
-  /// How long a client that is to be refused may take to send its request, or the rest of it.
+  /// How long a client that will be refused may take to send its request, or the rest of its request.
   private static let refusalTime = Duration.seconds(5)
 
   init(_ socket: Socket, peer: SocketAddress?, isTLS: Bool, refusal: UploadRefusal? = nil) {
@@ -109,8 +108,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Whether the client has ended the connection, and no request is left on it. The connection's thread just has not
-  /// noticed yet, or is reporting the last request.
+  /// Whether the client has ended the connection, and no request is left on it. The connection's thread has not noticed
+  /// the end yet, or is reporting the last request.
   var isAbandoned: Bool {
     state.withLock { state in
       switch state.phase {
@@ -165,8 +164,8 @@ final class Connection: Sendable {
     state.withLock { $0.lastResponse = lastResponse }
   }
 
-  /// Stops the client's clock while a head, bytes of a body or its end are handled; returns false if the connection
-  /// was cut off.
+  /// Begins handling a head, bytes of a body, or a body's end. The time of handling doesn't count against the client.
+  /// Returns false if the connection was cut off.
   func beginHandling(_ count: Int) -> Bool {
     state.withLock { state in
       guard state.phase == .body else { return false }
@@ -234,7 +233,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// Gives the client more time, because the receiver's process did not run and read nothing.
+  /// Gives the client more time, after a while in which the receiver's process did not run and so read nothing.
   func postponeLimits(by time: Duration) {
     state.withLock { state in
       let now = ContinuousClock.now
@@ -296,9 +295,8 @@ final class Connection: Sendable {
   /// and again until the connection has ended.
   ///
   /// A request may be on its way, or a part of a request may have arrived, so the client gets a response. Under TLS, only
-  /// libmicrohttpd can send a response, and only after a request has arrived. So a TLS connection is ended without a
-  /// response if it has been idle for the time `grace`. A client that is to be refused may take longer if it has begun to
-  /// send a request.
+  /// libmicrohttpd can send a response, and only after a request has arrived. So a TLS connection is ended without a response
+  /// if it has been idle for the time `grace`. A client that will be refused may take longer if it has begun to send a request.
   func endIfIdle(_ response: [UInt8], grace: Duration) {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
@@ -317,14 +315,14 @@ final class Connection: Sendable {
         state.since = .now
       case .told where hasPartOfRequest(state):
         if time >= Self.refusalTime { cut(&state) }
-      // Once the client has confirmed the end of the stream, all bytes that it sent before it was told have arrived.
+      // Once the client has confirmed the end of the stream, all bytes that it sent before it got the response have arrived.
       case .told where time >= grace || socket.traffic?.isEndRead ?? true: cut(&state)
       default: break
       }
     }
   }
 
-  /// If the client was told that the receiver stops, discards the bytes that the client still sends.
+  /// If the connection is in the phase `told`, discards the bytes that the client still sends.
   func drainIfTold() {
     if state.withLock({ $0.phase == .told }) { socket.sendAndDrain([], within: Self.refusalTime) }
   }

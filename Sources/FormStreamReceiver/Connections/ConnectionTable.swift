@@ -17,10 +17,10 @@ final class ConnectionTable: Sendable {
     /// Whether libmicrohttpd has accepted a connection but not begun to serve it.
     var hasArriving: Bool { arriving.values.contains { !$0.isLost } }
 
-    /// Forgets the connections that libmicrohttpd will never begin to serve, so that others have their room.
+    /// Forgets the connections that libmicrohttpd will never begin to serve, so that other connections get their room.
     mutating func dropLost() { arriving = arriving.filter { !$0.value.isLost } }
 
-    /// How many connections are refused, or if `isRefused` is false, served.
+    /// The number of refused connections, or of served connections if `isRefused` is false.
     func count(isRefused: Bool) -> Int {
       connections.values.count { ($0.refusal != nil) == isRefused }
         + arriving.values.count { ($0.refusal != nil) == isRefused }
@@ -32,8 +32,8 @@ final class ConnectionTable: Sendable {
     let refusal: UploadRefusal?
     let time = ContinuousClock.now
 
-    /// Whether the connection has waited so long that libmicrohttpd will not begin it. If libmicrohttpd has no memory for a
-    /// connection, it reports neither the connection's start nor its end.
+    /// Whether the connection has waited so long that libmicrohttpd will never begin to serve it. If libmicrohttpd has no
+    /// memory for a connection, it reports neither the connection's start nor its end.
     var isLost: Bool { .now - time >= .seconds(10) }
   }
 
@@ -44,8 +44,8 @@ final class ConnectionTable: Sendable {
     var deadline: ContinuousClock.Instant
   }
 
-  /// How long an idle connection stays open after the receiver is stopped, if the client can't be told about the stop. A
-  /// request that is on its way will arrive within this time.
+  /// How long an idle connection stays open after the receiver is stopped, if the receiver can't send the client a response
+  /// about the stop. A request that is on its way will arrive within this time.
   private static let idleGrace = Duration.seconds(1)
   /// How late the monitor may wake up on a busy machine. If it wakes up later than this, the receiver's process did not run
   /// for a while.
@@ -54,7 +54,7 @@ final class ConnectionTable: Sendable {
   private let limits: Receiver.Limits
   /// The most connections at once.
   private let maximum: Int
-  /// How many more connections there may be whose clients are only told that they are refused.
+  /// How many connections there may be in addition to `maximum`. The clients of these connections only get a refusal.
   private let maximumRefused: Int
   private let state = Guarded(State())
   private let wakeMonitor = AutoResetEvent()
@@ -97,8 +97,8 @@ final class ConnectionTable: Sendable {
   /// response: a connection that is used again and again would never be idle.
   var hasWaitingClient: Bool { state.withLock(\.hasWaitingClient) }
 
-  /// Waits until a connection ends, or for a moment, if descriptors or memory are missing. Other programs may release them
-  /// too, so the wait is short.
+  /// Waits until there may be descriptors and memory again. The wait ends when a connection ends, or after a short time,
+  /// because other programs may release descriptors or memory too.
   func waitForResources() {
     makeRoom()
     roomFreed.wait(atMost: Self.retryInterval)
@@ -121,7 +121,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Returns false if none of the connections can be spared.
+  /// Cuts off the connection that can best be spared. Returns false if none of the connections can be spared.
   @discardableResult private func cutOne(of connections: [Rated]) -> Bool {
     connections.max { $0.spareability < $1.spareability }?.connection.cutIfSpareable(limits)
       ?? false
@@ -143,8 +143,8 @@ final class ConnectionTable: Sendable {
     return true
   }
 
-  /// Whether the address may have one more connection that is served. Connections that their client has ended don't count.
-  /// If one of the other connections can be spared, it is cut off to make room.
+  /// Whether the address may have one more connection that is served. Connections that were ended by their client don't count.
+  /// If the address has too many connections, one that can be spared is cut off to make room.
   private func hasRoom(for address: SocketAddress) -> Bool {
     let network = address.network
     var others = rated { $0.refusal == nil && $0.network == network }.filter {
@@ -169,13 +169,13 @@ final class ConnectionTable: Sendable {
     state.withLock { $0.arriving[socket]?.refusal }
   }
 
-  /// The most connections of an address. Connections from this machine may come from a proxy, so by default they may be as
-  /// many as all connections.
+  /// The most connections of an address. Connections from this machine may come from a proxy, so by default they may take up
+  /// all connections.
   private func maximum(for address: SocketAddress) -> Int {
     limits.connectionsPerAddress ?? (address.isLoopback ? maximum : max(1, maximum * 3 / 4))
   }
 
-  /// Adds a connection, for which room is reserved.
+  /// Adds a connection for which room was reserved.
   func add(_ connection: Connection, socket: CInt) {
     let isFirst = state.withLock { state in
       state.arriving[socket] = nil
@@ -213,8 +213,8 @@ final class ConnectionTable: Sendable {
   /// Enforces the time limits until the receiver is stopped and no connection is busy.
   ///
   /// - Parameters:
-  ///   - socket: the socket that clients connect to. After the stop, clients that wait there are accepted in order to be
-  ///     refused. Only after that is the socket closed. Closing it resets all connections that still wait.
+  ///   - socket: the socket that clients connect to. After the stop, clients that wait there are accepted, so that each gets a
+  ///     refusal. The socket is closed afterwards, because closing it resets all connections that still wait.
   ///   - makeLastResponse: makes the response that clients on idle connections get after the stop. Its date is the time of
   ///     the stop.
   ///   - onStop: called once, when the receiver is stopped.
@@ -253,8 +253,8 @@ final class ConnectionTable: Sendable {
         if isIdleOver, !isAccepting, !connections.contains(where: \.isNeeded) { return }
       }
       let now = ContinuousClock.now
-      // If time is missing, the process was stopped, or the machine slept, and bytes that clients have sent meanwhile were
-      // not read. After a wait without a limit, all connections are new, so there is nothing to postpone.
+      // If the wait took much longer than planned, the process was stopped, or the machine slept. Bytes that clients sent
+      // meanwhile were not read. After a wait without a limit, all connections are new, so there is nothing to postpone.
       let missed = now - lastLook - (wait ?? .zero)
       if missed > Self.usualDelay {
         for connection in connections { connection.postponeLimits(by: missed) }
@@ -266,9 +266,9 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them. Stopping
-  /// libmicrohttpd would wait for their handlers anyway. If libmicrohttpd 0.9.75 is stopped while it refuses a malformed
-  /// head, it reads a response that it has not queued, and the process crashes.
+  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them. If libmicrohttpd 0.9.75
+  /// is stopped while it refuses a malformed head, it reads a response that it has not queued, and the process crashes. The
+  /// wait costs no time, because stopping libmicrohttpd waits for the connections' handlers anyway.
   func cutRest() {
     while true {
       let (connections, isArriving) = state.withLock { state in

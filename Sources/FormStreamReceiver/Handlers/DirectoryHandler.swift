@@ -18,9 +18,9 @@ public struct DirectoryHandler: UploadHandler {
   ///   - path: the directory, as text or as a ``LocalPath``. Its last component is made if it does not exist.
   ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
   ///     a file name is used.
-  ///   - overwrites: whether a file may replace another file of the same name. It may only do so if the name is the one
-  ///     that was sent, byte for byte, and not a name made safe. If false, the file gets a number instead. If one request
-  ///     has two files of the same name, the second one gets a number in both cases.
+  ///   - overwrites: whether a file may replace another file of the same name. A file whose name had to be changed to be safe
+  ///     never replaces another: the name must be what the client sent, byte for byte. A file that may not replace another gets
+  ///     a number instead. If one request has two files of the same name, the second file always gets a number.
   ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
   ///     power failure does not lose them.
   public init(
@@ -49,7 +49,7 @@ public struct DirectoryHandler: UploadHandler {
     }
   }
 
-  /// True: the system decides whether a name is free, at the moment of storing.
+  /// True: when a file is stored, the system checks that the name is free.
   public var supportsIfNoneMatch: Bool { true }
 
   /// Accepts every request.
@@ -61,8 +61,8 @@ public struct DirectoryHandler: UploadHandler {
 }
 
 private final class StoredUpload: Upload {
-  /// The smallest body for which room is reserved. Smaller bodies have arrived before it matters that there is no room for
-  /// them.
+  /// The smallest body for which room is reserved. A smaller body arrives so quickly that it is of no use to learn early that
+  /// there is no room.
   private static let smallestReserved = 1024 * 1024
 
   private let directory: StorageDirectory
@@ -88,8 +88,8 @@ private final class StoredUpload: Upload {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
     // The client learns that the name is taken before it sends the body.
     if conflict == .refuse { try part.checkIsNew() }
-    // A client also learns early that its file does not fit. All files of a form together are not larger than the form's
-    // body.
+    // The client also learns early if its files do not fit. The size of the body is enough for all files of a form, because
+    // they are in the body.
     if parts.isEmpty, let announcedSize, announcedSize >= Self.smallestReserved {
       try part.reserve(announcedSize)
     }

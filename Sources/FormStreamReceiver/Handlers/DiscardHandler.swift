@@ -1,6 +1,6 @@
 public import FormStreamIntake
 
-/// Accepts every upload and keeps nothing of it; the record still contains sizes and digests.
+/// Accepts every upload, but stores nothing. The record still contains sizes and digests.
 public struct DiscardHandler: UploadHandler {
   /// Creates a handler that keeps nothing.
   public init() {}

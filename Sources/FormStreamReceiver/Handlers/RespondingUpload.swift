@@ -5,7 +5,7 @@ public protocol RespondingUpload: Upload {
   /// Ends the upload, and returns the response: called instead of `end(_:)`.
   ///
   /// If the response is a refusal, the request counts as refused: its record says so, with the code `refused`, and the
-  /// upload is released. In this case, keep nothing of the upload.
+  /// upload is released. In this case, store nothing.
   ///
   /// - Parameter parts: all parts in order, as for `end(_:)`.
   /// - Returns: nil for the receiver's own response, which is the record, or a page for browsers.
@@ -14,10 +14,10 @@ public protocol RespondingUpload: Upload {
 }
 
 extension RespondingUpload {
-  /// Ends the upload if it is wrapped by a handler that doesn't ask for the response. A response that is not a refusal is
-  /// then not sent.
+  /// Ends the upload without sending the response, unless the response is a refusal. This method is called if another handler
+  /// wraps the upload and doesn't ask for the response.
   ///
-  /// - Throws: ``UploadRefusal`` if the response is a refusal; it is sent if this error is passed on.
+  /// - Throws: ``UploadRefusal`` if the response is a refusal. The refusal is sent if the other handler passes this error on.
   public func end(_ parts: [ReceivedPart]) throws {
     _ = try endAndRespond(parts)
   }
@@ -51,11 +51,11 @@ extension UploadHandler {
   /// }
   /// ```
   ///
-  /// - Parameter respond: chooses the response after all of the request has arrived. If `respond` returns nil, the response
-  ///   of this handler is sent, or the receiver's own response if this handler has none. If the response is not a refusal,
-  ///   the upload is stored, unless `respond` has stored it. If `respond` throws an error, the upload is refused, as in a
-  ///   handler. The upload is also refused, with this handler's response, if this handler refuses it. `respond` is called
-  ///   from many threads at once.
+  /// - Parameter respond: chooses the response after all of the request has arrived. If `respond` returns nil, the response of
+  ///   this handler is sent, or the receiver's own response if this handler has none. If the response is not a refusal, the
+  ///   upload is stored, unless `respond` has stored it. If `respond` throws an error, the upload is refused, as if a handler
+  ///   had thrown the error. If this handler refuses the upload, its refusal is sent. `respond` is called from many threads at
+  ///   once.
   public func responding(
     _ respond: @escaping @Sendable (CompleteUpload) throws -> UploadResponse?
   ) -> RespondingHandler<Self> {
@@ -96,7 +96,7 @@ public final class CompleteUpload {
     (self.request, self.parts, self.upload, self.sinks) = (request, parts, upload, sinks)
   }
 
-  /// Stores the upload: its files get their names. From here on the files stay, whatever the response is.
+  /// Stores the upload: its files get their names. After this call the files stay, whatever the response is.
   ///
   /// - Throws: any error that the handler throws, and ``UploadRefusal`` if the handler's response is a refusal. If this
   ///   method throws, the upload is refused.

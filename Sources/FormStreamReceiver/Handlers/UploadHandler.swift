@@ -6,7 +6,7 @@ public import FormStreamIntake
 /// megabyte. A call may block: only that client waits. But every call must return eventually, because stopping the
 /// receiver waits for it.
 public protocol UploadHandler: Sendable {
-  /// Accepts an upload. Nothing of its body has been read yet.
+  /// Accepts an upload. None of its body has been read yet.
   ///
   /// - Throws: ``UploadRefusal`` to choose the response; any other error is answered with status 500.
   func begin(_ request: UploadRequest) throws -> any Upload

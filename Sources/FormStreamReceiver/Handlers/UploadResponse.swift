@@ -13,7 +13,8 @@ public struct UploadResponse: Hashable, Sendable {
   /// Whether the receiver's own body is sent instead of ``body``.
   private(set) var isRecord = false
 
-  /// Whether the response refuses the upload. Nothing of a refused upload is kept.
+  /// Whether the response refuses the upload. The files of a refused upload are removed, unless the handler has stored them
+  /// before.
   public var isRefusal: Bool { status >= 400 }
 
   /// Creates a response.

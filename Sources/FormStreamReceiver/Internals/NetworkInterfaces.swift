@@ -47,7 +47,7 @@ package func hostName() -> String? {
   }
 }
 
-/// The addresses of a host. The system may look them up in the network.
+/// The addresses of a host. The system may look the addresses up on the network.
 ///
 /// C: `getaddrinfo`
 func addresses(ofHost name: String) -> [SocketAddress] {

@@ -1,8 +1,8 @@
 // This file and NetworkInterfaces.swift are the only files of this module that call the C library. This file is long so
 // that the other files never see an errno.
 
-// libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
-// their owner changes from build to build, so both are imported.
+// libmicrohttpd's header includes the C library's socket functions. The compiler attributes these functions to one of
+// the two modules, and may choose the other module in the next build. So both are imported.
 import CFormStreamMicroHTTPD
 import FormStreamPlatform
 import Glibc
@@ -30,11 +30,10 @@ struct Socket: Sendable {
     return recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
   }
 
-  /// Whether the client has ended its side of the connection, and no received bytes wait to be read. The client may still
-  /// read.
+  /// Whether the client has ended its side of the connection, and all received bytes have been read. The client may still read.
   ///
-  /// - Parameter isTLS: whether the connection uses TLS. Then bytes that wait may be the end of the TLS session, so they
-  ///   are ignored.
+  /// - Parameter isTLS: whether the connection uses TLS. Unread bytes may then be the end of the TLS session, so they are
+  ///   ignored.
   ///
   /// C: `poll`
   func isEnded(isTLS: Bool) -> Bool {
@@ -46,8 +45,8 @@ struct Socket: Sendable {
     return events & (POLLERR | POLLHUP) != 0 || (events & end != 0 && (isTLS || !hasUnreadBytes))
   }
 
-  /// How much was received, and how much of the sent bytes the other side has taken. The other side's system takes the
-  /// bytes. It stops taking them if its program doesn't read.
+  /// How many bytes were received, and how many of the sent bytes the other side has taken. It is the other side's
+  /// system that takes the bytes. The system stops taking bytes if its program doesn't read them.
   struct Traffic {
     /// The bytes that have been received since the connection began.
     let receivedBytes: UInt64
@@ -59,7 +58,7 @@ struct Socket: Sendable {
     let isEndRead: Bool
   }
 
-  /// The traffic on the connection so far; nil if the system doesn't report it. Linux reports it since 4.6.
+  /// The traffic on the connection so far; nil if the system doesn't report it. Linux 4.6 and later report it.
   ///
   /// C: `getsockopt(TCP_INFO)`
   var traffic: Traffic? {
@@ -195,7 +194,7 @@ struct ListeningSocket: Sendable {
     formstream_ignore_new_clients(number)
   }
 
-  /// Waits until a client wants a connection, or the socket no longer listens. Returns false if it can't wait.
+  /// Waits until a client wants a connection, or the socket no longer listens. Returns false if waiting fails.
   ///
   /// C: `poll`
   func waitForClient() -> Bool {
@@ -341,7 +340,7 @@ struct SocketAddress: CustomStringConvertible {
     }
   }
 
-  /// Passes on the bytes of the `struct sockaddr`.
+  /// Calls `body` with the bytes of the `struct sockaddr`.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     withUnsafeBytes(of: storage) { body(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
   }
@@ -371,7 +370,7 @@ extension SocketAddress {
     return four.count == 4 ? four[0] == 127 : four == [UInt8](repeating: 0, count: 15) + [1]
   }
 
-  /// Whether the address is link-local (fe80::/10), so that it has to be written with the name of an interface.
+  /// Whether the address is link-local (fe80::/10). Such an address has to be written with the name of an interface.
   var isOfOneLink: Bool {
     let bytes = hostBytes
     return bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
@@ -500,8 +499,8 @@ package func recordTime() -> String {
   var fields = tm()
   gmtime_r(&now.tv_sec, &fields)
   func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-  // gmtime_r keeps all fields within these ranges. 1000 is added to keep the leading zeros of the milliseconds, and its 1
-  // is dropped.
+  // gmtime_r keeps all fields within these ranges. Adding 1000 keeps the leading zeros of the milliseconds; the 1 in front of
+  // them is dropped.
   let date = "\(fields.tm_year + 1900)-\(twoDigits(fields.tm_mon + 1))-\(twoDigits(fields.tm_mday))"
   let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map(twoDigits).joined(separator: ":")
   return "\(date)T\(time).\(String(1000 + now.tv_nsec / 1_000_000).dropFirst())Z"

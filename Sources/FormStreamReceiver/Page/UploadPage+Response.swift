@@ -58,7 +58,7 @@ extension UploadPage {
   }
 
   /// Escapes text from a client, so that it can't contain markup. Characters that are invisible or change the direction
-  /// of writing are spelled out, as on a terminal.
+  /// of writing are shown as escapes, as on a terminal.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -9,9 +9,9 @@ import FormStreamPlatform
 /// The files beside this one are embedded at build time: `frame.html` surrounds both pages, `upload.html` is the form,
 /// with `folder.html` if folders are accepted, and `page.css` and `page.js` are inserted into them.
 package enum UploadPage {
-  /// The Content-Security-Policy of the pages. It lets them run this script, use this style, and send requests to their own
-  /// server. Text in a file name can do none of this. If the digests of script and style can't be computed, neither is
-  /// allowed, and the form still works.
+  /// The Content-Security-Policy of the pages. The pages may run `script`, use `style`, and send requests to their own server.
+  /// Text in a file name can do none of this. If the digests of script and style can't be computed, script and style are not
+  /// allowed. The form still works without them.
   package static let contentSecurityPolicy = """
     default-src 'none'; \(hashSource("style-src", style))\(hashSource("script-src", script))\
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'

@@ -39,8 +39,9 @@ struct AccessControl: Sendable {
 
   /// How much of the page the client may see.
   ///
-  /// A site can let its own name resolve to this machine (DNS rebinding), and read the responses that its visitors'
-  /// browsers get from this receiver. If a token is required, browsers ask the person for it again for each name.
+  /// A site can make its own name resolve to this machine (DNS rebinding), and read the responses that its visitors'
+  /// browsers get from this receiver. A required token prevents this, because browsers ask the person for the token
+  /// again for each name.
   ///
   /// - Throws: a refusal if only this machine may see the page.
   func pageAccess(_ head: RequestHead) throws(UploadRefusal) -> PageAccess {
@@ -60,9 +61,9 @@ struct AccessControl: Sendable {
   /// Refuses requests from pages of other sites: such a page can make a browser post forms here, with the password that the
   /// person has entered for this receiver.
   ///
-  /// A site can also let its own name resolve to this machine (DNS rebinding); then the site's pages have the same origin
-  /// as the receiver's page. If only this machine can connect and no token is required, the page must have been opened by a
-  /// name of this machine.
+  /// A site can also make its own name resolve to this machine (DNS rebinding); then the site's pages have the same origin as
+  /// the receiver's page. If only this machine can connect and no token is required, the page must have been opened by a name
+  /// of this machine.
   private func originRefusal(_ head: RequestHead) -> UploadRefusal? {
     let origins = head.values(of: "origin")
     let host = head.values(of: "host").first ?? ""
@@ -84,11 +85,11 @@ struct AccessControl: Sendable {
     return nil
   }
 
-  /// Whether a Host names this machine, in any spelling. No site can let such a name resolve to another machine.
+  /// Whether a Host names this machine, in any spelling. No site can make such a name resolve to another machine.
   private static func isThisMachine(_ host: String) -> Bool {
     let name = withoutPort(host)
     if let address = bracketed(name) { return AddressKind(address) != .other }
-    // RFC 6761 §6.3: names below localhost are this machine, too.
+    // RFC 6761 §6.3: names that end in .localhost mean this machine, too.
     return name == Array("localhost".utf8) || Array(name.suffix(10)) == Array(".localhost".utf8)
       || AddressKind(String(decoding: name, as: UTF8.self)) != .other
   }
@@ -110,7 +111,7 @@ struct AccessControl: Sendable {
     return String(decoding: name.dropFirst().dropLast(), as: UTF8.self)
   }
 
-  /// Whether a name is a numeric address. Nobody can let a numeric address resolve to another.
+  /// Whether a name is a numeric address. No site can make a numeric address resolve to another.
   private static func isAddress(_ name: [UInt8]) -> Bool {
     let text = bracketed(name) ?? String(decoding: name, as: UTF8.self)
     return SocketAddress(text, port: 0) != nil
@@ -144,7 +145,7 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Compares in the same time wherever the first difference is, so that a token can't be guessed byte by byte.
+  /// Takes the same time wherever the first difference is, so that a token can't be guessed byte by byte.
   private static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -205,7 +205,7 @@ final class IncomingRequest {
       failure = ReceivedForm.Failure(connection.cutReason ?? connectionLost)
       makeRecord(isComplete: false, status: isCut ? statusOfCut : nil)
     } else if status == nil {
-      // A response was made, but the client has received nothing of it.
+      // A response was made, but the client has received none of it.
       received?.noteNoResponse()
     }
     guard var received else { return }
@@ -222,9 +222,9 @@ final class IncomingRequest {
 }
 
 extension IncomingRequest {
-  /// Handles a head, or the framing of a body, that libmicrohttpd can't read and refuses itself. Its own response would be
-  /// a page without the record, with the response's head twice, and would be lost if the client is still sending. So the
-  /// receiver sends another response first. Under TLS, that is not possible.
+  /// Handles a head, or the framing of a body, that libmicrohttpd can't read and refuses itself. libmicrohttpd's own response
+  /// would be a page without the record, and would contain the response's head twice. It would be lost if the client is still
+  /// sending. So the receiver sends another response first, except under TLS, where only libmicrohttpd can send.
   func refuseUnreadable(status: Int) {
     let refusal: UploadRefusal
     switch state {
@@ -233,13 +233,14 @@ extension IncomingRequest {
       time = recordTime()
       refusal = UploadRefusal(unreadableHead: status)
     case .body:
-      // Another thread may be cutting the client off at this moment, with a response.
+      // At this moment, another thread may be sending a response and cutting the client off.
       guard connection.beginHandling(0) else { return }
       refusal = UploadRefusal(unreadableChunks: status, at: bodyBytes)
     // Under TLS, the body of a refused request is read before the response is sent.
     case .discarding(let response, _):
       guard connection.beginHandling(0) else { return }
-      // The record says why the request is refused, and which status the client gets instead.
+      // The record says why the receiver refused the request. The status in the record is the status of libmicrohttpd's
+      // response, because the client gets that response.
       makeRecord(isComplete: false, status: status)
       note(response)
       return letLibraryRespond(status)
@@ -253,8 +254,8 @@ extension IncomingRequest {
     collector = nil
     guard !connection.isTLS else { return letLibraryRespond(status) }
     state = .responded
-    // libmicrohttpd crashes if the daemon is stopped before libmicrohttpd has made its own response. So the wait for the client
-    // comes later, in `finish(isSent:)`.
+    // libmicrohttpd crashes if the daemon is stopped before libmicrohttpd has made its own response. So this method does not
+    // wait for the client; `finish(isSent:)` does.
     isSentDirectly = true
     mustDrain = true
     if !connection.sendLastResponseAtOnce(service.bytes(of: response)) { self.status = nil }
@@ -267,7 +268,7 @@ extension IncomingRequest {
     connection.enter(.response)
   }
 
-  /// Notes that libmicrohttpd logged a failure. It may have failed to send its own response.
+  /// Notes that libmicrohttpd logged a failure. If libmicrohttpd was sending its own response, the response counts as not sent.
   func noteFailedResponse() {
     guard isSentByLibrary else { return }
     isSentByLibrary = false
@@ -283,7 +284,7 @@ extension IncomingRequest {
 
   /// Makes the response to a client that is cut off in the middle of its body, and the record of the request.
   ///
-  /// Unlike all other methods, this method is called on another thread than the connection's. It is called under the
+  /// Unlike all other methods, this method is not called on the connection's thread. It is called under the
   /// connection's lock, and only while no bytes are being handled.
   ///
   /// - Returns: nil if there is nothing to send.
@@ -328,7 +329,7 @@ extension IncomingRequest {
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
     self.cause = cause
     if memory.isExceeded {
-      // Without its parts, this request gives its memory back to other requests at once. If each request kept its memory
+      // This request drops its parts, and gives its memory back to other requests at once. If each request kept its memory
       // until its client has read the response, many large forms that arrive together would all be refused.
       collector = nil
       memory.release()
@@ -378,7 +379,7 @@ extension IncomingRequest {
   private func respond(_ own: UploadResponse?) -> Step {
     let status = own?.status ?? 200
     makeRecord(isComplete: true, status: status)
-    // The collector's memory is not needed while the client reads.
+    // The collector's memory is not needed while the client reads the response.
     collector = nil
     var response = self.own(own) ?? response(status: status)
     response.closes = closesAfterResponse
@@ -386,8 +387,8 @@ extension IncomingRequest {
     return end()
   }
 
-  /// libmicrohttpd does not show how chunks were framed: where libmicrohttpd sees the end of the body, a proxy may see the
-  /// body go on. So the bytes that follow are never read as a request.
+  /// libmicrohttpd does not show how chunks were framed: a proxy may see more body after the point where libmicrohttpd sees the
+  /// end. So the bytes after this point are never read as a request.
   private var closesAfterResponse: Bool { head?.framing == .chunked }
 
   /// The response of a handler; nil if the receiver's own response is to be sent.

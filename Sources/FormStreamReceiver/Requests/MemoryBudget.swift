@@ -3,7 +3,7 @@ import FormStreamPlatform
 /// The memory that the records of all requests in progress may take together. Without this limit, each of hundreds of
 /// clients could send the largest form that the other limits allow.
 final class MemoryBudget: Sendable {
-  /// How many bytes each request may take without counting, so that forms as people fill them in are always accepted.
+  /// How many bytes of each request don't count, so that forms that people fill in are always accepted.
   private static let free = 256 * 1024
 
   private let total: Int

@@ -62,8 +62,8 @@ public struct ReceivedRequest: Sendable {
   public var error: Failure? {
     form.failure.map { Failure(code: $0.code, message: $0.message) }
   }
-  /// The record of the request, which was also the response unless the client asked for HTML or the handler responded
-  /// itself: one line of JSON, `formstream.received/2`.
+  /// The record of the request: one line of JSON, `formstream.received/2`. The record was also the response, unless the
+  /// client asked for HTML or the handler responded itself.
   public var json: String { String(decoding: line, as: UTF8.self) }
 
   /// Notes that the client has received no response.

@@ -1,8 +1,7 @@
 import FormStreamMultipart
 
-/// Refuses uploads with conditions on what is stored already, and uploads of a part of a file. If the headers of such
-/// uploads were ignored, the receiver would store a file that the client didn't want stored, or a part of a file as if it
-/// were complete.
+/// Refuses uploads with conditions on stored files, and uploads of a part of a file. If the headers of such uploads were
+/// ignored, the receiver would store a file that the client didn't want stored, or a part of a file as if it were complete.
 extension RequestHead {
   /// Why the upload is refused; nil if its body is complete.
   var partRefusal: UploadRefusal? {
@@ -39,7 +38,7 @@ extension RequestHead {
 }
 
 extension UploadRefusal {
-  /// The body is only a part of a file, according to the header of that name.
+  /// The refusal of a body that is only a part of a file, according to the header with this name.
   static func partialUpload(_ name: String) -> UploadRefusal {
     UploadRefusal(
       .partialUpload, status: 400,

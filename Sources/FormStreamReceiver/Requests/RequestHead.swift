@@ -16,7 +16,7 @@ struct RequestHead {
   let target: String
   let version: String
   let fields: HTTPHeaders
-  /// Whether the head consists of these elements only, one on each line, with CR LF at each line's end.
+  /// Whether the head consists only of the request line and these headers, each on one line that ends in CR LF.
   let isPlain: Bool
 
   /// The values of all headers with that name, without the blanks around them (RFC 9112 §5.1: "OWS").

@@ -54,7 +54,8 @@ struct Response: Sendable {
     }
   }
 
-  /// The response's bytes on the wire, for responses that libmicrohttpd can't send. They end the connection.
+  /// The response's bytes on the wire, for responses that libmicrohttpd can't send. Such a response ends the
+  /// connection.
   func bytes(reason: String, date: String, hasBody: Bool) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(reason)\r\nDate: \(date)\r\n"
     for header in headers { head += "\(header.name): \(header.value)\r\n" }

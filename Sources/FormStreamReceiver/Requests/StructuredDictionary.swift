@@ -3,14 +3,14 @@ import FormStreamPlatform
 
 /// The value of a header that is a dictionary (RFC 9651 §3.2), such as `sha-256=:…:, sha-512=:…:`.
 ///
-/// The syntax of other values than byte sequences is checked, but these values are not kept.
+/// Only byte sequences are kept. The syntax of all other values is checked.
 struct StructuredDictionary {
   enum Value: Equatable {
     case bytes([UInt8])
     case other
   }
 
-  /// RFC 9651 §4.2.2: of two members with one key, the last counts.
+  /// RFC 9651 §4.2.2: of two members with the same key, the last counts.
   private(set) var values: [String: Value] = [:]
   private var rest: ArraySlice<UInt8>
 

@@ -2,7 +2,7 @@ import FormStreamIntake
 import FormStreamMultipart
 
 extension UploadRefusal {
-  /// The refusal that an error in the middle of a body leads to.
+  /// The refusal for an error in the middle of a body.
   init(_ error: any Error) {
     switch error {
     case let refusal as UploadRefusal: self = refusal
@@ -56,11 +56,11 @@ extension StorageError {
 }
 
 extension UploadRefusal {
-  /// The refusal because the receiver is being stopped, and has not read the request.
+  /// The refusal of a request that was not read, because the receiver is stopping.
   static let receiverStops = UploadRefusal(
     .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
 
-  /// The refusal because the address of the client has as many connections as it may have.
+  /// The refusal of a client whose address has as many connections as it may have.
   static let tooManyConnections = UploadRefusal(
     .overloaded, status: 503,
     "This address has too many connections here that are in use: use fewer at once, or try again later."

@@ -11,7 +11,7 @@ final class DaemonCallbacks: Sendable {
   private let isTLS: Bool
   private let log = Guarded("")
   /// The connections by their threads. A log message of libmicrohttpd doesn't say which connection it is about, so the
-  /// thread has to tell.
+  /// connection is found by the thread that logs the message.
   private let contexts = Guarded<[UInt: Unmanaged<ConnectionContext>]>([:])
 
   init(connections: ConnectionTable, service: Service, isTLS: Bool) {

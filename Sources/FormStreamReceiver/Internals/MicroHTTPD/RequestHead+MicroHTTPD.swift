@@ -4,9 +4,10 @@ import FormStreamMultipart
 extension RequestHead {
   /// Reads a head from libmicrohttpd.
   ///
-  /// libmicrohttpd does not report lines that end in LF alone, continued lines, or bytes that follow a NUL. But it parses a
-  /// head in place, and overwrites line ends with NULs: in a plain head, each header begins two bytes after the end of the
-  /// previous header. From 1.0 on libmicrohttpd refuses other heads itself.
+  /// libmicrohttpd does not report lines that end in LF alone, continued lines, or bytes that follow a NUL. The positions of
+  /// the headers show such lines: libmicrohttpd parses a head in place, and overwrites line ends with NULs, so in a plain head
+  /// each header begins two bytes after the end of the previous header. From version 1.0 on, libmicrohttpd refuses heads with
+  /// such lines itself.
   ///
   /// C: `MHD_get_connection_values_n`, `MHD_get_connection_info`
   init(

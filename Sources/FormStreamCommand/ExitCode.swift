@@ -60,10 +60,10 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     worst(of: codes.lazy.filter(\.applies).map(\.code))
   }
 
-  /// The codes that help and man page list one by one; the signals share one line.
+  /// The codes that have a line each in the help and in the man page. The codes of signals share one line.
   static let documented = allCases.filter { $0.rawValue < 128 }
 
-  /// What the code means, for help and man page.
+  /// What the code means, for the help and the man page.
   var meaning: String {
     switch self {
     case .ok: "Success"

@@ -9,12 +9,12 @@ public struct SniffingPolicy: Hashable, Sendable, CustomStringConvertible {
 
   private let kind: Kind
 
-  /// The contents alone, as detected by libmagic.
+  /// The contents alone decide. libmagic detects their type.
   public static let content = SniffingPolicy(kind: .content)
-  /// The file name extension alone. Nothing is read.
+  /// The file name extension alone decides. Nothing is read.
   public static let `extension` = SniffingPolicy(kind: .extension)
-  /// The contents. If their type is general (text, an archive, bytes), an extension that does not
-  /// contradict the contents decides.
+  /// The contents decide. But if the type of the contents is general (text, an archive, bytes), an
+  /// extension that does not contradict the contents decides.
   public static let auto = SniffingPolicy(kind: .auto)
   /// Nothing is detected: only overrides give types.
   public static let none = SniffingPolicy(kind: .none)

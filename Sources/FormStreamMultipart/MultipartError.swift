@@ -83,7 +83,8 @@ public struct MultipartError: Error, Sendable {
   public let underlying: (any Error)?
   /// A sentence that says what failed and what to do.
   public var description: String { message.description }
-  /// The text of `description`, in which settings are kept as values.
+  /// The message that `description` has as text. The message keeps settings as values, so that a program can replace their
+  /// names, for example with flags.
   package let message: Message
 
   package init(

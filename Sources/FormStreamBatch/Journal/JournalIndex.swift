@@ -30,7 +30,8 @@ package struct JournalIndex: Sendable {
   package private(set) var templates: Set<String> = []
   /// Whether one of the earlier runs sent forms to a URL that is not secret.
   package private(set) var sendsForms = false
-  /// The end of the mentioned records: no journal mentions a record that begins at this offset of the manifest or later.
+  /// Where the part of the manifest that the journals mention ends. No journal mentions a record that begins at this offset or
+  /// later.
   package private(set) var end: Int64 = 0
   /// The ranges of the manifest for which lines of journals may be lost, and the status of a file in such a range: any of
   /// these files may have been sent. Lines are lost if the system crashes during the run, or if the disk loses them.
@@ -38,7 +39,7 @@ package struct JournalIndex: Sendable {
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
-  /// The files that the server did not confirm after the last slice.
+  /// The offsets of the records of files that the server did not confirm after the last slice.
   private var unconfirmed: Set<Int64> = []
 
   package init() {}
@@ -69,7 +70,7 @@ package struct JournalIndex: Sendable {
     }
   }
 
-  /// What is known about the file whose record begins at that offset of the manifest.
+  /// What is known about the file whose record begins at `offset` in the manifest.
   package func status(of offset: Int64) -> FileStatus {
     let (index, shift) = Self.place(of: offset)
     let bits = statuses[index] >> shift & 3
@@ -77,7 +78,7 @@ package struct JournalIndex: Sendable {
     return lost.reduce(status) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
 
-  /// Which slices of the file whose record begins at that offset are accepted; nil if none are.
+  /// Which slices are accepted of the file whose record begins at `offset` in the manifest; nil if none are.
   func progress(of offset: Int64) -> SliceProgress? {
     unconfirmed.contains(offset) ? slices[offset]?.unusable : slices[offset]
   }

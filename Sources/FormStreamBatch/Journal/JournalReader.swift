@@ -5,11 +5,11 @@ import FormStreamJSON
 /// A line of a journal.
 package enum JournalLine {
   case head(JournalHead)
-  /// A request begins for the file whose record begins at that offset of the manifest.
+  /// A request begins for a file. The value is the offset in the manifest at which the file's record begins.
   case started(Int64)
-  /// The first slices of the file whose record begins at that offset are accepted.
+  /// The server has accepted the first slices of the file whose record begins at `offset` in the manifest.
   case accepted(offset: Int64, AcceptedSlices)
-  /// What became of the file whose record begins at that offset. The line is a `formstream.record/1`.
+  /// What became of the file whose record begins at `offset` in the manifest. The line is a `formstream.record/1`.
   case record(offset: Int64, outcome: String, line: [UInt8])
   case closed
   /// The line is none of the above, because the disk lost something.

@@ -112,7 +112,7 @@ final class ManifestAddition {
 
   /// Skips a file of the earlier manifest in the listing. Usually the file is also the next file in the listing.
   func compare(_ earlier: BatchFile) throws(BatchError) {
-    // Keys are compared, because the listing may spell the path in another way.
+    // Keys are compared instead of paths, because the listing may spell the path of the same file in another way.
     let key = keys.key(of: earlier)
     if let place = ahead.firstIndex(where: { $0.key == key }) {
       ahead.remove(at: place)
@@ -125,14 +125,14 @@ final class ManifestAddition {
     known.insert(key)
   }
 
-  /// Adds the next listed file that is not in the earlier manifest, and returns it; nil after the last.
+  /// Adds the next listed file that is not in the earlier manifest, and returns it; nil after the last file.
   func next() throws(BatchError) -> BatchFile? {
     guard var added = try ahead.isEmpty ? nextUnknown()?.file : ahead.removeFirst().file else {
       return nil
     }
     added.offset = encoder.offset
-    // The paths are replaced with the paths that a reader of the manifest will find. A path that can't be read back has an
-    // error anyway.
+    // The paths are replaced with the paths that a reader of the manifest will find. A reader can't use a path that leads out
+    // of the root, but the listing has already found this problem, so the file is not sent.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
       added.keptPath = place.kept

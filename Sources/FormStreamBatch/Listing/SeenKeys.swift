@@ -1,12 +1,12 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A set of keys, in bounded memory. If it has more than some thousand keys, it is kept on the disk.
+/// A set of keys, in bounded memory. A set with more than some thousand keys is kept on the disk.
 ///
 /// The set contains a hash of 128 bits for each key, made with a secret of this process. In practice, two keys never have
 /// the same hash, and an attacker can't choose names whose hashes are the same.
 final class SeenKeys {
-  /// The 128 bits that stand for a key. They are never all 0, because zeros stand for an empty place.
+  /// The 128 bits that stand for a key. They are never all 0, because zeros stand for an empty place in the file.
   private struct Mark: Hashable {
     let high: UInt64
     let low: UInt64
@@ -27,14 +27,14 @@ final class SeenKeys {
   }
 
   private static let markSize: Int64 = 16
-  /// How many places are read at once.
+  /// How many places of the file are read at once in the search for a mark.
   private static let pieceCount: Int64 = 8
 
   private let directory: LocalPath
   private let maximumHeld: Int
   private var held: Set<Mark> = []
   private var file: RandomAccessFile?
-  /// How many places the file has for marks.
+  /// How many places the file has. A place is room for one mark.
   private var placeCount: Int64 = 0
   private var storedCount: Int64 = 0
 

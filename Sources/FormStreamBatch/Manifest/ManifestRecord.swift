@@ -17,8 +17,8 @@ package struct ManifestHeader: Hashable, Sendable {
   package var id: String
   /// The directory that paths are relative to; nil for the current directory of the process that reads the manifest.
   package var root: LocalPath?
-  /// The name of the listing, which stands for its sources and rules. Only a manifest that a run wrote beside its journals
-  /// has this name; otherwise nil.
+  /// The name of the listing: a UUID that depends on the sources and rules of the listing. Nil unless a run wrote the manifest
+  /// beside its journals.
   package var listing: String?
   /// Whether the lines stand for different files below `root`, with paths relative to `root`.
   package var hasOneRoot: Bool
@@ -70,7 +70,7 @@ private func isUUID(_ text: String) -> Bool {
     }
 }
 
-/// A line of a manifest after the first: a file.
+/// A line of a manifest after the first line. It describes a file.
 package struct ManifestRecord: Hashable, Sendable {
   /// The file or the problem that was found at the path when the manifest was made.
   package enum Contents: Hashable, Sendable {
@@ -89,7 +89,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var sha256: SHA256Digest?
   /// Names and values of text fields.
   package var fields: [BatchFile.Field]
-  /// The file's index in an earlier run, in which the file was not accepted; nil if the manifest does not keep it.
+  /// The file's index in an earlier run, in which the file was not accepted; nil if the manifest does not keep the index.
   package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool

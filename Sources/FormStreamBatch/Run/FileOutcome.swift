@@ -76,7 +76,7 @@ struct FileOutcome {
     self.url = url.description
   }
 
-  /// Adds the reason why no other request is made to the error.
+  /// Adds to the error why no other request is made.
   mutating func note(_ reason: Message) {
     error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
@@ -113,7 +113,8 @@ struct FileOutcome {
   /// key, the server has stored the file only once.
   private mutating func noteSuccess(of key: IdempotencyKey?, isIdempotent: Bool) {
     if isInDoubt, !isIdempotent, key == nil || key != doubtfulKey { maybeDuplicate = true }
-    // If another request follows, it has another slice.
+    // If another request for the file follows, it sends another slice. A doubt about this slice is not a doubt about the other
+    // slice.
     (isInDoubt, mayBeStored) = (false, true)
   }
 

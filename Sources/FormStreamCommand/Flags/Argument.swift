@@ -2,8 +2,8 @@ import FormStreamMultipart
 
 /// One argument as it was typed, byte for byte.
 ///
-/// A message about a wrong argument names its flag and its place, and never the argument itself: the argument may be a
-/// secret, or a mistake may have made a secret the value of another flag.
+/// A message about a wrong argument names its flag and its place, and never the argument itself, because the argument may be
+/// a secret. This applies to every flag: the user may have given a secret to the wrong flag.
 public struct Argument: Hashable, Sendable {
   /// Where an argument was typed.
   enum Place: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// The arguments about which files are listed.
+/// The arguments for listing files: which files are listed, in what order, and with what details.
 struct ListingArguments {
   var includes: [Argument] = []
   var excludes: [Argument] = []
@@ -15,7 +15,7 @@ struct ListingArguments {
   }
 }
 
-/// The arguments about a manifest and its shards.
+/// The arguments for a manifest and its shards.
 struct ManifestArguments {
   var manifest: Argument?
   var shard: Argument?

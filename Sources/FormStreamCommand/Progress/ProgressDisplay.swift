@@ -4,9 +4,9 @@ package import FormStreamHTTP
 /// Shows the progress of a request on standard error.
 ///
 /// Call `show` for each step, and `tick` regularly: without a step, the rate still falls, and a heartbeat may be due.
-/// `follow` does both. Any thread may call it.
+/// `follow` does both. Any thread may call these functions.
 package final class ProgressDisplay: Sendable {
-  /// The most parts that a record lists. A record of a longer form lists only the part that is being sent.
+  /// The maximum number of parts that a record lists. A record of a longer form lists only the part that is being sent.
   package static let maximumParts = 64
 
   private struct State {
@@ -56,7 +56,7 @@ package final class ProgressDisplay: Sendable {
     await withTaskGroup { group in
       group.addTask { for await progress in updates { self.show(progress) } }
       group.addTask {
-        // The last step before a pause may not be shown yet, if it came too soon after the step before.
+        // The last step before a pause is not shown yet if it came too soon after the step before it.
         while (try? await Task.sleep(for: ProgressPrinter.statusInterval)) != nil {
           self.show(updates.current)
         }
@@ -107,7 +107,7 @@ package final class ProgressDisplay: Sendable {
     }
   }
 
-  /// Shows the last state, and leaves the cursor at the start of a line. Nothing is shown after that.
+  /// Shows the last state, and leaves the cursor at the start of a line. Nothing is shown afterwards.
   package func finish(_ last: TransferProgress?) {
     finish(last.map(ProgressSnapshot.init))
   }

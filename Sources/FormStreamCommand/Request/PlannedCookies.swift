@@ -53,7 +53,7 @@ extension Argument {
 }
 
 /// Fails before the first request if the file of `-c` can't be written. A device or FIFO is opened only after the last
-/// request, because its reader would take the first closing for the end of the cookies.
+/// request: if it were opened and closed here, its reader would take the closing for the end of the cookies.
 func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   guard let file else { return }
   switch try? OutputPlace(at: file) {

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// What is printed about responses besides their bodies, and what is not.
+/// What is printed about responses besides their bodies, and what is left out.
 struct PlannedPrinting {
   /// Whether heads come before the body.
   let includesHeads: Bool
@@ -18,9 +18,9 @@ struct PlannedPrinting {
   /// Whether the reason why a request failed is not printed.
   let hidesFailures: Bool
   let printsRecord: Bool
-  /// The most bytes of the response's body that the record contains.
+  /// The maximum number of bytes of the response's body in the record.
   let responseLimit: Int
-  /// Whether a file gets the response of a refused request, too.
+  /// Whether the response is written to a file even if the request was refused.
   let outputsAnyStatus: Bool
   let isQuiet: Bool
 

@@ -2,12 +2,12 @@ import FormStreamPlatform
 
 /// The heads of the responses to one request, and their trailers, as they arrived.
 final class ReceivedHeads: Sendable {
-  /// The limit for the heads of all attempts: each head may have 256 KiB.
+  /// The limit for the heads and trailers of all attempts together. A single head may have 256 KiB.
   fileprivate static let maximumSize = 4 * 1024 * 1024
 
   private struct State {
     var bytes: [UInt8] = []
-    /// The heads that were not written before a body yet.
+    /// The heads that have not been written yet. They are written before the next body.
     var unwritten: [UInt8] = []
     /// The lines that came after bodies.
     var trailers: [UInt8] = []
@@ -21,7 +21,7 @@ final class ReceivedHeads: Sendable {
 
   private let state = Guarded(State())
 
-  /// Adds a complete head. After the limit, heads are left out.
+  /// Adds a complete head. Heads beyond the limit are left out.
   func add(_ head: [UInt8]) {
     state.withLock { state in
       state.add(head)
@@ -55,7 +55,7 @@ final class ReceivedHeads: Sendable {
     return bytes
   }
 
-  /// The heads that were not written yet. From now on, they count as written.
+  /// The heads that have not been written yet. From now on, these heads count as written.
   func takeUnwritten() -> [UInt8] {
     state.withLock { state in
       defer { state.unwritten = [] }

@@ -30,7 +30,7 @@ struct WriteOut {
     let file = DataOrFile(argument, of: "-w").file
     var format = argument
     if let file {
-      // As in curl, line breaks in a file are left out: only \n makes one.
+      // As in curl, the line breaks of the file itself are left out. Only the escape `\n` in the file prints a line break.
       let contents = try DataArgument.contents(of: file, for: "-w", limit: Self.maximumSize)
       format = Argument(
         bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, from: argument)

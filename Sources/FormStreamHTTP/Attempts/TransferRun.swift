@@ -27,7 +27,8 @@ final class TransferRun: Sendable {
   let time: AttemptTime
   let tracer: Tracer?
 
-  /// - Parameter response: gets the response in place of the request's own target; nil if the request's own target gets it.
+  /// - Parameter response: gets the response in place of the request's own target; nil if the request's own target gets
+  ///   the response.
   init(
     _ request: TransferRequest, readBy response: ArrivingResponse? = nil, session: TransferSession,
     engine: Int
@@ -146,7 +147,8 @@ final class TransferRun: Sendable {
     let proxy = try usableProxy(for: next.url)
     let expectation = try expectation(next)
     let (options, sendsExpect) = (request.options, expectation.isSent)
-    // A response to this attempt means that the body was begun, unless the response came in place of a 100.
+    // If a response to this attempt has arrived, reading a one-shot body has begun. The exception is a response that came in
+    // place of a 100: the body was not begun then.
     let attempt = next.attempt(
       tries: history.loop.tries + 1, redirects: history.redirects,
       hasUsedOneShot: next.body?.isReplayable == false && !sendsExpect,

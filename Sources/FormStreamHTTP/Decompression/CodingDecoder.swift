@@ -25,7 +25,8 @@ final class CodingDecoder: @unchecked Sendable {
   private let coding: Coding
   /// Nil before the format of the data is known.
   private var inflater: Inflater?
-  /// The first two bytes of a deflate body, which show its format, until they are decoded.
+  /// The first two bytes of a deflate body. They show the body's format, and are kept here until that format's inflater has
+  /// decoded them.
   private let begun: UnsafeMutableRawBufferPointer
   private var begunCount = 0
   private let room: UnsafeMutableRawBufferPointer
@@ -63,7 +64,7 @@ final class CodingDecoder: @unchecked Sendable {
         begunCount += 1
         coded = UnsafeRawBufferPointer(rebasing: coded.dropFirst())
       }
-      // No compressed data is that short.
+      // No compressed data is shorter than these two bytes.
       guard begunCount == begun.count else { return .within }
     }
     let inflater =
@@ -90,7 +91,7 @@ final class CodingDecoder: @unchecked Sendable {
   /// Decodes the next piece.
   ///
   /// - Parameter coded: the coded bytes; the bytes that were decoded are removed.
-  /// - Returns: the piece, which is valid until the next call; nil if all was decoded.
+  /// - Returns: the piece, which is valid until the next call; nil if all coded bytes were decoded.
   func next(
     _ coded: inout UnsafeRawBufferPointer
   ) throws(Failure) -> UnsafeRawBufferPointer? {

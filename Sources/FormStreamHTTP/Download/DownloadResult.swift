@@ -24,7 +24,7 @@ public struct DownloadedFile: Sendable {
 public struct DownloadResult: Sendable {
   /// The outcome and the error of the download, the attempts of all its requests, and the last response.
   ///
-  /// The outcome is `ok` only if the file has its name and contains one complete version of the resource.
+  /// The outcome is `ok` only if the file has its final name and contains one complete version of the resource.
   public let transfer: TransferResult
   /// The file; nil unless the outcome is `ok`. It is also nil if the server responded 304, and 304 is one of
   /// ``TransferOptions/acceptedStatuses``: nothing was stored then.

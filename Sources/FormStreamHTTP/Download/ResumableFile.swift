@@ -6,7 +6,7 @@ import FormStreamPlatform
 ///
 /// All functions but ``size`` may block on the disk, and exclude each other.
 final class ResumableFile: Sendable {
-  /// After how many bytes the partial file is written to the disk, so that a power failure loses at most this many.
+  /// After how many bytes the partial file is written to the disk. A power failure loses at most this many bytes.
   private static let synchronizedEvery: Int64 = 128 * 1024 * 1024
   /// The highest number that a file gets if its name is taken.
   private static let maximumNumber = 100_000
@@ -26,7 +26,7 @@ final class ResumableFile: Sendable {
     /// The response that is being stored; nil between two responses. Only this response may write.
     var current: ObjectIdentifier?
 
-    /// The value of `If-Range` that asks for the rest; nil if everything must be asked for.
+    /// The value of `If-Range` that asks for the rest of the file; nil if the next request must ask for the complete file.
     var validator: String? { isStale || size == 0 ? nil : record?.version.validator }
   }
 
@@ -41,7 +41,8 @@ final class ResumableFile: Sendable {
   private let state = Guarded(State())
   private let report: @Sendable (_ size: Int64, _ total: Int64?) -> Void
 
-  /// Opens the directory, checks the destination, and takes a partial file that was left, if there is one to continue.
+  /// Opens the directory, checks the destination, and takes the partial file of an earlier download if there is one to
+  /// continue.
   ///
   /// - Parameters:
   ///   - url: the URL with its query.
@@ -124,9 +125,9 @@ final class ResumableFile: Sendable {
 
   /// What the next request asks for.
   struct Demand: Sendable {
-    /// The first byte; 0 for everything.
+    /// The offset of the first byte to ask for; 0 asks for the complete file.
     let offset: Int64
-    /// The value of `If-Range`; nil for everything.
+    /// The value of `If-Range`; nil if the request asks for the complete file.
     let validator: String?
   }
 
@@ -146,12 +147,12 @@ final class ResumableFile: Sendable {
   /// Makes the next request ask for the complete file.
   func startAgain() { state.withLock { $0.isStale = true } }
 
-  /// Whether a response of status 416 says that everything is there.
+  /// Whether a response of status 416 says that the file already has all bytes.
   func isComplete(by head: TransferResponse) -> Bool {
     state.withLock { (try? $0.record?.version.isComplete($0.size, by: head)) == true }
   }
 
-  /// The error if a response of status 416 gives the version another length; nil if it doesn't.
+  /// The error if a response of status 416 gives the version another length; nil if the response doesn't.
   func contradiction(in head: TransferResponse) -> TransferError? {
     state.withLock { state in
       let total = ContentRange(head.headers)?.total
@@ -305,7 +306,7 @@ final class ResumableFile: Sendable {
     let sha256: SHA256Digest?
   }
 
-  /// A partial file that was left.
+  /// A partial file that stays for a later download.
   struct Left: Sendable {
     let path: LocalPath
     let size: Int64

@@ -73,7 +73,7 @@ final class Engine: @unchecked Sendable {
     post(.start(exchange, completion: completion))
   }
 
-  /// Ends an exchange at any point. Does nothing if it has ended.
+  /// Ends an exchange at any point. Does nothing if the exchange has ended.
   func cancel(_ exchange: Exchange) { post(.cancel(exchange)) }
 
   func setPaused(_ exchange: Exchange, _ isPaused: Bool) { post(.setPaused(exchange, isPaused)) }
@@ -244,7 +244,8 @@ final class Engine: @unchecked Sendable {
     if !reportIfDelivered(exchange), exchange.isInGracePeriod { inGracePeriod.append(exchange) }
   }
 
-  /// Reports the result of an exchange that is over, unless it waits for the response's target.
+  /// Reports the result of an exchange that is over, unless the result still waits for the response's target. Returns whether
+  /// the result was reported.
   private func reportIfDelivered(_ exchange: Exchange) -> Bool {
     guard exchange.reportIfDelivered() else { return false }
     running.exchanges[ObjectIdentifier(exchange.easy)] = nil

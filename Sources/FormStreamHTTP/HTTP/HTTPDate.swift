@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// Dates as HTTP writes them.
 package enum HTTPDate {
-  /// The moment that a text names, in seconds since 1970; nil if it names none. The text may be in one of the formats of HTTP,
-  /// or in any other format that libcurl can read, such as `6 Nov 1994` and `19941106 08:49`.
+  /// The moment that a text names, in seconds since 1970; nil if the text names none. The text may be in one of the formats of
+  /// HTTP, or in any other format that libcurl can read, such as `6 Nov 1994` and `19941106 08:49`.
   package static func seconds(_ text: String) -> Int64? { curlDate(text) }
 
   /// The moment that a text names in one of HTTP's formats, in seconds since 1970; nil if the text has another format.
@@ -51,8 +51,9 @@ package enum HTTPDate {
   /// The year, the month from 0, and the day from 1, of a day of the Gregorian calendar. Days are counted from the 1st of
   /// January of the year 1.
   private static func date(afterYearOne days: Int) -> (year: Int, month: Int, day: Int) {
-    // 400 years have 97 leap days. The last day of a period of 4 or 400 years is its extra day: it belongs to the last year or
-    // century of the period, so `most` limits the count.
+    // 400 years have 97 leap days. They have one day more than 4 periods of 100 years, and 4 years have one day more than 4
+    // periods of 365 days. This extra day is the last day of the 4 or 400 years. Without the limit `most`, the division would
+    // count a fifth period on the extra day, although the extra day belongs to the fourth.
     var (year, rest) = (1, days)
     for (years, length, most) in [(400, 146_097, 24), (100, 36_524, 3), (4, 1461, 24), (1, 365, 3)] {
       let count = min(rest / length, most)

@@ -93,7 +93,8 @@ public struct HTTPURL: Hashable, Sendable {
   /// white space, control characters, characters beyond ASCII, and the hash, which would begin the fragment (RFC 3986 §3.4).
   package func appending(query texts: [String]) throws(TransferError) -> HTTPURL {
     guard !texts.isEmpty else { return self }
-    // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.
+    // The texts are appended here and not by libcurl, because libcurl would rewrite the percent-encoding of the complete
+    // query.
     let (text, end) = (absoluteString, absoluteString.hasSuffix("?") ? "" : "&")
     let extended =
       text + (text.contains("?") ? end : "?") + Self.encodedQuery(texts.joined(separator: "&"))

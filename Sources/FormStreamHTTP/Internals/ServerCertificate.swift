@@ -4,7 +4,7 @@ import Glibc
 
 /// A certificate that a server has sent, during the handshake.
 struct ServerCertificate {
-  /// How many names are listed, and how long each may be.
+  /// The maximum number of names that are listed, and the maximum length of each name.
   private static let maximumNames = (count: 8, length: 64)
 
   private let handle: OpaquePointer
@@ -52,8 +52,8 @@ struct ServerCertificate {
     }
   }
 
-  /// The names and addresses that the certificate is for, or some of them. They come from the other side, so long names, and
-  /// names with characters that can't be in a host, are left out.
+  /// The names and addresses that the certificate is for, or some of them. The names come from the server. So long names are
+  /// left out, and also names with characters that can't be in a host.
   ///
   /// C: `X509_get_ext_d2i`, `GENERAL_NAME_get0_value`
   var names: [String] {

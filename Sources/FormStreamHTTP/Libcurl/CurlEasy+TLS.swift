@@ -24,7 +24,8 @@ extension CurlEasy {
     case nil: break
     }
     set(CURLOPT_SSL_VERIFYPEER, settings.verifiesServer ? 1 : 0)
-    // The program's decision covers the host, too.
+    // If the program decides whether certificates are trusted, its decision also covers the host name. So libcurl doesn't check
+    // the host name.
     set(CURLOPT_SSL_VERIFYHOST, settings.verifiesServer && request.serverTrust == nil ? 2 : 0)
     if request.serverTrust != nil { set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
     watchCertificates(request)
@@ -50,7 +51,8 @@ extension CurlEasy {
     set(CURLOPT_CAPATH, pathOrNone: settings.authoritiesDirectory)
   }
 
-  /// Checks the certificates of servers and proxies, to say what is wrong with them, and to let the program decide.
+  /// Installs a check of the certificates of servers and proxies. The check says what is wrong with the certificates, and lets
+  /// the program decide whether a server's certificates are trusted.
   private func watchCertificates(_ request: WireRequest) {
     guard request.configuration.tls.verifiesServer || request.proxy?.isEncrypted == true,
       request.isEncrypted || request.proxy?.isEncrypted == true, CurlLibrary.usesOurOpenSSL

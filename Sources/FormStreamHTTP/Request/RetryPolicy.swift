@@ -19,7 +19,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var timeLimit: Duration?
   /// Whether a request is repeated although the server may have carried it out.
   public var retriesUnsafe = false
-  /// Whether a request that only reads is repeated whatever the failure was, such as a 404.
+  /// Whether a request that only reads is repeated even after failures that are not transient, such as a 404.
   package var retriesAllFailures = false
 
   /// The statuses that refuse a request before it is carried out, so that it may always be repeated.

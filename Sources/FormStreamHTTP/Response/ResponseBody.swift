@@ -3,8 +3,8 @@ import FormStreamPlatform
 /// The body of a response, in chunks of any size, as they arrive.
 ///
 /// A body that ends without an error is complete. Otherwise, reading throws a ``TransferError`` after the bytes that arrived.
-/// It also throws if the body is complete and the status is a success, but the request has not succeeded. If the task that
-/// reads is cancelled, so is the request. If the request was cancelled, reading throws `CancellationError`.
+/// Reading also throws if the body is complete and the status is a success, but the request has not succeeded. If the task that
+/// reads is cancelled, the request is cancelled. If the request was cancelled, reading throws `CancellationError`.
 public struct ResponseBody: AsyncSequence, Sendable {
   let reading: ResponseReading
 
@@ -23,7 +23,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reading: ResponseReading
 
-    /// The next chunk, with at least one byte; nil after the last. The call stays on the caller's actor, except to decompress.
+    /// The next chunk, with at least one byte; nil after the last chunk. The call stays on the caller's actor, except to
+    /// decompress.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> [UInt8]? {
@@ -54,8 +55,8 @@ public struct ResponseLines: AsyncSequence, Sendable {
       (self.chunks, self.limit) = (chunks, limit)
     }
 
-    /// The next line; nil after the last, which needs no line break. The call stays on the caller's actor, except to
-    /// decompress.
+    /// The next line; nil after the last line. The last line needs no line break. The call stays on the caller's actor, except
+    /// to decompress.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> String? {
@@ -136,7 +137,7 @@ final class ResponseReading: Sendable {
     }
   }
 
-  /// The error with which reading a response to its end fails; nil if it doesn't fail.
+  /// The error that reading throws at the end of a response; nil if reading ends without an error.
   private func failure(of result: TransferResult) -> TransferError? {
     guard let response = result.response else { return result.error }
     if response.isTruncated {

@@ -32,8 +32,8 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   }
 
   private let state = Guarded(State())
-  /// Tasks that read lock this before `state`. The lock is a separate one because decoding takes time, and the engine doesn't
-  /// wait for it.
+  /// A task that reads locks `taken` first, and then `state`. There are two locks because decoding takes time. While bytes
+  /// arrive, the engine locks only `state`, so it doesn't wait for a task that decodes.
   private let taken = Guarded(Taken())
 
   // MARK: On the engine's thread

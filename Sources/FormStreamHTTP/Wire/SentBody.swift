@@ -161,10 +161,11 @@ struct SentBody: ~Copyable {
   /// Whether the complete body was handed over.
   var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
 
-  /// How much of a request was sent, once sending has begun.
+  /// How much of a request was sent. Only to be used after sending has begun: before, a request without a body would count as
+  /// sent.
   var stage: AttemptStage {
     if isHandedOver { return .sent }
-    // A server doesn't act on a head alone, because the head announces a body.
+    // A head alone counts as not sent: it announces a body, so a server doesn't act on the head alone.
     return handedOver == 0 ? .notSent : .partlySent
   }
 

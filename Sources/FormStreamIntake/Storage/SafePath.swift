@@ -6,7 +6,7 @@ import FormStreamPlatform
 package struct SafePath: Hashable, Sendable {
   /// The most directories, one inside the other, that a client can make with one path.
   private static let maximumDirectories = 32
-  /// Linux allows paths of 4,095 bytes; the rest is left for the storage directory and for numbers.
+  /// Linux allows paths of 4,095 bytes. This limit leaves the rest for the storage directory and for numbers.
   private static let maximumLength = 2048
 
   /// The names of the directories, from the outermost to the innermost.
@@ -16,7 +16,7 @@ package struct SafePath: Hashable, Sendable {
   /// sent may lead to this destination.
   let isAsSent: Bool
 
-  /// The whole path, without a number.
+  /// The whole path as it is before a number is added: `numbered(1)` adds none.
   var bytes: [UInt8] {
     Array(
       (directories + [name]).map { $0.numbered(1).bytes }.joined(separator: [UInt8(ascii: "/")]))

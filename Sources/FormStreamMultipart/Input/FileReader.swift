@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// Reads a range of a file, and checks that it is still the file that was laid out. It is checked when it is opened,
-/// and after each read, before the bytes are returned.
+/// Reads a range of a file, and checks that the file is still the file that was laid out. The file is checked when it is
+/// opened, and after each read, before the bytes are returned.
 final class FileReader: SegmentReader {
   private let extent: FileExtent
   private let part: String
@@ -9,7 +9,8 @@ final class FileReader: SegmentReader {
   let file: OpenedFile
   private var position: Int64
   private let end: Int64
-  /// The hash of the bytes that were read, if the bytes are compared.
+  /// The hash of the bytes that were read. It shows whether the bytes have changed since the form was laid out. Nil unless the
+  /// file's growth is ``FileGrowth/compared``.
   private var compared: ComparedBytes?
 
   /// - Parameter opened: the file, if it is already open.
@@ -92,7 +93,7 @@ final class FileReader: SegmentReader {
     throw Self.changed(.rewritten, extent, part)
   }
 
-  /// Reads the bytes that are skipped, because they are compared too.
+  /// Reads the skipped bytes, because they are part of the hash.
   private func compareSkipped(_ count: Int64) throws(MultipartError) {
     let target = position
     position -= count
@@ -199,7 +200,7 @@ extension FileReader {
     return Array(buffer[..<count])
   }
 
-  /// The hash of the bytes that were read so far; nil if the bytes are not compared.
+  /// The hash of the bytes that were read so far; nil unless the file's growth is ``FileGrowth/compared``.
   var hash: Int? { compared?.hash }
 
   /// Reads the complete range and searches it for the delimiters of `scans`. Returns the boundary

@@ -1,6 +1,6 @@
 /// Detects the media types of parts that have a file name and no type.
 ///
-/// It is called while the form is laid out, because the length of the body includes the text of the type.
+/// The detector is called while the form is laid out, because the length of the body includes the text of the type.
 public protocol MediaTypeDetector: Sendable {
   /// The type of a part; nil if it is unknown.
   func mediaType(of part: UntypedPart) -> MediaType?
@@ -12,8 +12,8 @@ public struct UntypedPart {
   public let filename: String
   /// The path of the file; nil if the contents are not a file.
   public let path: LocalPath?
-  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` consumes bytes of the source,
-  /// and only the layout keeps these bytes.
+  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` takes bytes out of the source. Then
+  /// only the layout has these bytes: another reader of the source doesn't get them.
   public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// The settings that messages about parts name, in the words of the library. The command uses other
-/// words.
+/// The settings that occur in messages about parts. The raw values are the library's words for the settings. The command has
+/// other words for them.
 package enum PartSetting: String, MessageSetting {
   case filename = "Part.filename"
   /// The remedy if the length of a stream differs from the length that was given.

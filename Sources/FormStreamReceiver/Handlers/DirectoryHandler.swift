@@ -88,8 +88,8 @@ private final class StoredUpload: Upload {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
     // The client learns that the name is taken before it sends the body.
     if conflict == .refuse { try part.checkIsNew() }
-    // The client also learns early if its files do not fit. The size of the body is enough for all files of a form, because
-    // they are in the body.
+    // Room is reserved with the first file, so that the client learns early if its files do not fit. Room for the complete body
+    // is enough for all files of a form, because the files are in the body.
     if parts.isEmpty, let announcedSize, announcedSize >= Self.smallestReserved {
       try part.reserve(announcedSize)
     }

@@ -20,7 +20,7 @@ final class MemoryBudget: Sendable {
   final class Share {
     private let budget: MemoryBudget
     private var size = 0
-    /// How many of these bytes were taken from the budget.
+    /// How many of the request's bytes were taken from the budget.
     private var taken = 0
     /// Whether the budget didn't have the bytes that the request needed.
     private(set) var isExceeded = false

@@ -16,7 +16,7 @@ struct RequestHead {
   let target: String
   let version: String
   let fields: HTTPHeaders
-  /// Whether the head consists only of the request line and these headers, each on one line that ends in CR LF.
+  /// Whether the head consists only of the request line and the headers in `fields`, each on one line that ends in CR LF.
   let isPlain: Bool
 
   /// The values of all headers with that name, without the blanks around them (RFC 9112 §5.1: "OWS").

@@ -5,9 +5,9 @@ extension RequestHead {
   /// Reads a head from libmicrohttpd.
   ///
   /// libmicrohttpd does not report lines that end in LF alone, continued lines, or bytes that follow a NUL. The positions of
-  /// the headers show such lines: libmicrohttpd parses a head in place, and overwrites line ends with NULs, so in a plain head
-  /// each header begins two bytes after the end of the previous header. From version 1.0 on, libmicrohttpd refuses heads with
-  /// such lines itself.
+  /// the headers show such lines: libmicrohttpd parses a head in place, and overwrites line ends with NULs. So if a head has no
+  /// such lines, each header begins two bytes after the end of the previous header. From version 1.0 on, libmicrohttpd refuses
+  /// heads with such lines itself.
   ///
   /// C: `MHD_get_connection_values_n`, `MHD_get_connection_info`
   init(
@@ -38,7 +38,7 @@ private let lineEnd = 2
 
 private final class HeaderList {
   var fields: HTTPHeaders = [:]
-  /// Where the next header begins if the head is plain.
+  /// Where the next header begins, if the head so far has only lines of one header each that end in CR LF.
   var next: UnsafePointer<CChar>
   var isPlain = true
 

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench format order install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -124,6 +124,11 @@ mutations:
 bench:
 	@.ci/install bench
 	Benchmarks/run $(BENCH)
+
+# Finds the functions that short runs of the command use, for the linker, and writes them into .ci/functions.order.
+order:
+	@.ci/install sanitize
+	@.ci/order
 
 # Installs the command, its pages of the manual and its completions. DESTDIR is honoured.
 install:

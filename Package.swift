@@ -95,7 +95,7 @@ let package = Package(
       resources: [
         .embedInCode("Page/frame.html"), .embedInCode("Page/upload.html"),
         .embedInCode("Page/folder.html"),
-        .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+        .embedInCode("Page/page.css"), .embedInCode("Page/upload.js"),
       ]),
     module(
       "FormStreamCommand",

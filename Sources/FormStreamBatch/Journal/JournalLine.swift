@@ -70,7 +70,7 @@ package struct AcceptedSlices: Hashable, Sendable {
   var changed: Int64
 }
 
-/// The short lines of a journal. The other lines are records.
+/// The short lines of a journal. The other lines are records of results; see `FileResult+Record.swift`.
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
   static let slicesSchema = "formstream.slices/1"

@@ -172,8 +172,7 @@ extension GetPlan.Item {
     // Responses to HEAD have no bodies.
     if method == .head { return statuses }
     if method == .get, isFile { return options.statusesOfCompleteResource }
-    // For other methods, and for responses that are not kept in a file, each of these statuses is a success except 206:
-    // no range was asked for.
+    // No range was asked for, so 206 is not a success.
     return statuses.subtracting([206])
   }
 }

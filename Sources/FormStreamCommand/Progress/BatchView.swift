@@ -33,14 +33,14 @@ struct BatchView: ProgressView {
   func status(_ size: TerminalSize, isColored: Bool) -> [String] {
     let requests = shownRequests.prefix(max(min(Self.maximumLines, size.rows - 2), 0))
     // The end of a path says more than its start.
-    let limit = ProgressBar.labelWidth(columns: size.columns - 2)
+    let limit = ProgressLine.labelWidth(columns: size.columns - 2)
     let names = requests.map { visible(endOf: $0.path, upTo: limit) }
     let width = names.map { columns(of: $0) }.max() ?? 0
     return [pieces.fitting(size.columns - 1).line]
       + zip(requests, names).map { request, name in
         let padding = String(repeating: " ", count: width - columns(of: name))
         return "  "
-          + ProgressBar.line(
+          + ProgressLine.line(
             ShownProgress(
               phase: request.phase, item: .init(name: name + padding), handed: request.handed,
               total: request.size), columns: size.columns - 2, isColored: isColored,

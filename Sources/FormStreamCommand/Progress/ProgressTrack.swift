@@ -77,7 +77,7 @@ struct ProgressTrack: Sendable {
 
 extension ProgressTrack.View {
   func status(_ size: TerminalSize, isColored: Bool) -> [String] {
-    [ProgressBar.line(shown, columns: size.columns, isColored: isColored)]
+    [ProgressLine.line(shown, columns: size.columns, isColored: isColored)]
   }
 
   var heartbeat: String {

@@ -269,7 +269,7 @@ struct CurlLine {
     if let jar = arguments.request.cookieJar { add("-c", jar.bytes) }
   }
 
-  // MARK: How it is sent
+  // MARK: How the request is sent
 
   private mutating func addDelivery() {
     let (options, usual) = (plan.request.options, TransferOptions())

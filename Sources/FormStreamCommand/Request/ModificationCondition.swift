@@ -20,7 +20,7 @@ struct ModificationCondition: Hashable, Sendable {
     (self.seconds, self.date) = (seconds, date)
   }
 
-  /// The file whose time is the moment; nil if a time was typed.
+  /// The file whose modification time is the time to compare with; nil if a time was typed.
   static func file(of typed: Argument) -> Argument? {
     let moment = moment(of: typed)
     return moment.bytes.isEmpty || time(moment) != nil ? nil : moment

@@ -68,7 +68,8 @@ extension Attempt {
     // A request that only reads has failed if the response is incomplete.
     if response.isTruncated, let failure = facts.failure, !changesSomething {
       let verdict = AttemptDecision.Verdict(facts.isTransient ? .retryable : .failed, failure)
-      // Bytes can't be taken back from a stream. If the response can't be stored, another attempt doesn't help.
+      // A failure that another attempt can't mend is final, such as a full disk. So is the failure of a response that goes to a
+      // stream: its bytes can't be taken back.
       guard facts.isTransient, !options.responseTarget.isStream else { return .conclude(verdict) }
       return retry(verdict)
     }

@@ -4,7 +4,8 @@ import FormStreamPlatform
 
 /// The file of a download until it is complete, with the record of its version.
 ///
-/// All functions but ``size`` may block on the disk, and exclude each other.
+/// All functions but ``size`` may block on the disk, and exclude each other. This is one file because its state is private:
+/// file, record and name must change together.
 final class ResumableFile: Sendable {
   /// After how many bytes the partial file is written to the disk. A power failure loses at most this many bytes.
   private static let synchronizedEvery: Int64 = 128 * 1024 * 1024

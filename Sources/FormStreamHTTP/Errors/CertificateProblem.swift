@@ -44,3 +44,16 @@ extension CertificateProblem: CustomStringConvertible {
     }
   }
 }
+
+extension EncryptionFacts {
+  /// The message about a certificate that is not trusted.
+  ///
+  /// - Parameter message: libcurl's words, in case nothing else is known.
+  func refusedCertificate(_ message: String) -> Message {
+    // The authorities for proxies have a setting of their own.
+    let authorities = isWithProxy ? SettingName.proxyAuthorities : .authorities
+    let remedy = (problem ?? .unknownIssuer("")).remedy(authorities)
+    return
+      "was not sent: the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
+  }
+}

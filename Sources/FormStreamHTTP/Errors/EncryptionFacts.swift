@@ -31,18 +31,7 @@ struct EncryptionFacts {
     alert.map { "TLS alert \(TLSAlert.name(of: $0))" } ?? "without a reason"
   }
 
-  private var peer: String { isWithProxy ? "proxy" : "server" }
-
-  /// The message about a certificate that is not trusted.
-  ///
-  /// - Parameter message: libcurl's words, in case nothing else is known.
-  func refusedCertificate(_ message: String) -> Message {
-    // The authorities for proxies have a setting of their own.
-    let authorities = isWithProxy ? SettingName.proxyAuthorities : .authorities
-    let remedy = (problem ?? .unknownIssuer("")).remedy(authorities)
-    return
-      "was not sent: the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
-  }
+  var peer: String { isWithProxy ? "proxy" : "server" }
 
   /// What to do about a server that speaks none of the allowed versions of TLS.
   private var versionRemedy: Message {

@@ -89,7 +89,7 @@ public enum PasswordScheme: String, Sendable, CaseIterable {
   case basic
   /// Digest, after the server has asked for it.
   case digest
-  /// Digest if the server offers it, otherwise Basic; after the server has asked for it.
+  /// Nothing until the server asks for credentials. Then Digest if the server offers it, otherwise Basic.
   case strongestOffered
 }
 

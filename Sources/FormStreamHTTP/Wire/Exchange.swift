@@ -679,8 +679,8 @@ extension Exchange {
     connection.refusesClientCertificate(request, hasResponse: collector.lastStatus != nil)
   }
 
-  /// How the request is sent again without costing an attempt, because the server has not processed it; nil if it isn't. The
-  /// request can't be repeated for ever, because the next connection is a new one, or the next version is another one.
+  /// How to send the request again at once, not counted as an attempt, if the server has not processed it; nil if it must not be
+  /// sent again at once. Each repetition uses a new connection or another version of HTTP, so the repetitions end.
   private var repetition: ImmediateRepeat? {
     guard abortReason == nil, !hasBegunBody || request.body?.isReplayable == true else {
       return nil

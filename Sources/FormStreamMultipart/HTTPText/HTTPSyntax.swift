@@ -40,7 +40,8 @@ package enum HTTPSyntax {
     text.allSatisfy(isFieldValueByte)
   }
 
-  /// Whether a text can be a header value. This overload is for the usual type, for the same reason as in `isToken`.
+  /// Whether a text can be a header value. Most callers have this type, and the generic function above
+  /// is not specialized in other modules.
   package static func isFieldValue(_ text: String.UTF8View) -> Bool {
     text.allSatisfy(isFieldValueByte)
   }

@@ -49,8 +49,8 @@ extension PartBody {
     }
   }
 
-  /// The maximum number of bytes in memory and the maximum number of parts of a body that is laid out at once: all its
-  /// bytes in memory are searched for the boundary.
+  /// The maximum number of bytes in memory and the maximum number of parts of a body that is laid out
+  /// without waiting. All bytes in memory are searched for the boundary, which takes too long for larger bodies.
   private static let maximumSize = 256 * 1024
   private static let maximumParts = 16
 

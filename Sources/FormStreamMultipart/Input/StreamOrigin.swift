@@ -6,8 +6,8 @@ struct StreamOrigin: Sendable {
   private(set) var length: Int64?
   private let singleUse: SingleUse?
   private let make: @Sendable () throws -> any ByteSource
-  /// The length that all readers of a layout must find. Nil if the length is known, or if only one reader can read the
-  /// stream.
+  /// Checks that all readers of a layout find the same length. Nil if the length was given, or if only one reader can
+  /// read the stream.
   private(set) var passLength: PassLength?
 
   init(

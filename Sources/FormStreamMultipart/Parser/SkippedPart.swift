@@ -6,7 +6,7 @@ struct SkippedPart {
   /// the byte that did not match.
   private static let text = Array("content-disposition:".utf8)
 
-  /// How many bytes of `text` are at the end of the pieces so far.
+  /// How many of the first bytes of `text` stand at the end of the pieces so far.
   private var matched = 0
 
   /// Searches the next piece. Returns the offset of the headers from the start of the piece; nil if none were found

@@ -6,7 +6,8 @@ import FormStreamPlatform
 /// A request while it is received. This object decides whether the request is accepted, decodes the body, and makes the
 /// response.
 ///
-/// All calls come from the thread of the request's connection.
+/// All calls come from the thread of the request's connection. This is one file because its state is private: each step of
+/// the connection changes it.
 final class IncomingRequest {
   /// The next thing to do on the connection.
   enum Step {

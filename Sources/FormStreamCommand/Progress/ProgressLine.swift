@@ -1,7 +1,7 @@
 import FormStreamHTTP
 
 /// Progress as one line of a terminal: `photo (2 of 3)   42 %  [=====>     ]  123 MiB of 1.2 GiB  35 MiB/s`.
-package enum ProgressBar {
+package enum ProgressLine {
   private static let narrowest = 8
   private static let widest = 32
   private static let rankOfPercentage = 7

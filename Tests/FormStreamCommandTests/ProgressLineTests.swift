@@ -2,7 +2,7 @@ import FormStreamCommand
 import Testing
 import FormStreamHTTP
 
-@Suite struct ProgressBarTests {
+@Suite struct ProgressLineTests {
   private static let photo = ShownProgress(
     phase: .sending, item: .init(name: "photo", number: 2, count: 3), handed: 128_974_848,
     total: 1_288_490_189, rate: 36_700_160)
@@ -23,7 +23,7 @@ import FormStreamHTTP
     (10, " 10 %"), (6, " 10 %"), (5, ""), (1, ""), (0, ""),
   ])
   func `the line fits its terminal`(_ width: Int, _ line: String) {
-    #expect(ProgressBar.line(Self.photo, columns: width) == line)
+    #expect(ProgressLine.line(Self.photo, columns: width) == line)
   }
 
   @Test func `no line reaches the last column`() {
@@ -36,7 +36,7 @@ import FormStreamHTTP
           progress.phase = phase
           progress.item = .init(name: name, number: number, count: count, isNumberLowerBound: true)
           for width in 0...200 {
-            let line = ProgressBar.line(progress, columns: width)
+            let line = ProgressLine.line(progress, columns: width)
             #expect(columns(of: line) <= max(width - 1, 0))
             #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" })
           }
@@ -48,14 +48,14 @@ import FormStreamHTTP
   @Test func `if the total is not known, there is no percentage`() {
     let progress = ShownProgress(
       phase: .sending, item: .init(name: "data"), handed: 128_974_848, total: nil, rate: 36_700_160)
-    #expect(ProgressBar.line(progress, columns: 80) == "data   123 MiB    35 MiB/s")
+    #expect(ProgressLine.line(progress, columns: 80) == "data   123 MiB    35 MiB/s")
   }
 
   @Test func `after a part of unknown length, the number is a lower bound`() {
     let progress = ShownProgress(
       phase: .sending, item: .init(name: "data", number: 2, count: 5, isNumberLowerBound: true),
       handed: 1)
-    #expect(ProgressBar.line(progress, columns: 80) == "data (2+ of 5)       1 B")
+    #expect(ProgressLine.line(progress, columns: 80) == "data (2+ of 5)       1 B")
   }
 
   @Test(arguments: [
@@ -64,7 +64,7 @@ import FormStreamHTTP
   ])
   func `the bar is full when all bytes were handed over`(_ handed: Int64, _ line: String) {
     let progress = ShownProgress(phase: .sending, handed: handed, total: 100)
-    #expect(ProgressBar.line(progress, columns: 80) == line)
+    #expect(ProgressLine.line(progress, columns: 80) == line)
   }
 
   @Test(
@@ -90,17 +90,17 @@ import FormStreamHTTP
     progress.phase = phase
     progress.handed = handed
     progress.received = received
-    #expect(ProgressBar.line(progress, columns: 80) == line)
+    #expect(ProgressLine.line(progress, columns: 80) == line)
   }
 
   @Test func `without a body there is no percentage`() {
     let progress = ShownProgress(phase: .waiting, total: 0)
-    #expect(ProgressBar.line(progress, columns: 80) == "waiting for the response")
+    #expect(ProgressLine.line(progress, columns: 80) == "waiting for the response")
   }
 
   @Test func `colour changes nothing but the colour`() {
-    let colored = ProgressBar.line(Self.photo, columns: 120, isColored: true)
-    let plain = ProgressBar.line(Self.photo, columns: 120)
+    let colored = ProgressLine.line(Self.photo, columns: 120, isColored: true)
+    let plain = ProgressLine.line(Self.photo, columns: 120)
     #expect(colored.contains("[\u{1B}[32m===>\u{1B}[0m "))
     #expect(
       colored.replacing("\u{1B}[32m", with: "").replacing("\u{1B}[0m", with: "") == plain)

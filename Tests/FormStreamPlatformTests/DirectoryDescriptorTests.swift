@@ -30,28 +30,6 @@ import Testing
     }
   }
 
-  /// Regression: a file that another process replaced in the middle of the removal stayed under a temporary name.
-  @Test func `removing a file that is replaced again and again leaves no other file`() async throws {
-    let name = FileName("file")
-    let isOver = Guarded(false)
-    async let replacing: Void = onNewThread { [directory] in
-      for _ in 0..<20_000 {
-        guard let file = try? AtomicFile(in: directory, permissions: 0o600) else { continue }
-        _ = try? file.commit(as: name)
-      }
-      isOver.withLock { $0 = true }
-    }
-    await onNewThread { [directory] in
-      while !isOver.withLock(\.self) {
-        guard let identity = try? directory.identity(of: name) else { continue }
-        _ = directory.remove(name, ifStill: identity, isReplacing: true)
-      }
-    }
-    await replacing
-    let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
-    #expect(names.filter { $0 != "file" } == [])
-  }
-
   @Test func `a missing directory is created, but not its parents`() throws {
     let path = FileName(place.path("new"))
     _ = try DirectoryDescriptor(openingOrMaking: path)

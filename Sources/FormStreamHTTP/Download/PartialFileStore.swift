@@ -43,8 +43,7 @@ struct PartialFileStore: Sendable {
       guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
       var record: PartialFileRecord?
       var file: PartialFile?
-      // Without its file, the record is of no use. The record may have replaced the record of a faster process. Such a process
-      // writes its record again when its download ends.
+      // Without its file, the record is of no use.
       defer {
         if file == nil, let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
       }
@@ -53,9 +52,19 @@ struct PartialFileStore: Sendable {
         try write(description, of: name)
         record = description
       }
-      if let file, let record { return (file, record) }
+      if let file, let record {
+        try restore(record, of: file)
+        return (file, record)
+      }
     }
     throw SystemError.alreadyExists
+  }
+
+  /// Writes the record of a new file again if it is no longer there. Another download that was about to make a file of this name
+  /// may have replaced the record, and then removed its own.
+  func restore(_ record: PartialFileRecord, of file: PartialFile) throws {
+    guard self.record(of: file.name)?.isOfSameFile(as: record) != true else { return }
+    try write(record, of: file.name)
   }
 
   /// Whether the name of a partial file's record is free, or is taken by a record that was left. Other files must not be
@@ -90,13 +99,11 @@ struct PartialFileStore: Sendable {
   }
 
   /// Removes the record of a partial file's name, if `isMeant` accepts the record: another process may have made a file and a
-  /// record with these names by now.
+  /// record with these names by now. If that happens between the two calls, that process writes its record again (`restore`).
+  /// The record is not moved away and checked there: the other process would miss it at its end, and it would stay.
   private func removeRecord(of name: FileName, if isMeant: (PartialFileRecord) -> Bool) {
-    let recordName = DownloadName.record(of: name)
-    guard let identity = try? directory.identity(of: recordName),
-      let record = record(of: name), isMeant(record)
-    else { return }
-    _ = directory.remove(recordName, ifStill: identity, isReplacing: true)
+    guard let record = record(of: name), isMeant(record) else { return }
+    directory.remove(DownloadName.record(of: name))
   }
 
   /// Removes a file and its record.

@@ -278,12 +278,7 @@ package final class DirectoryDescriptor: Sendable {
   /// Another process may replace the file at any time, and no system call checks a file's identity and removes the file
   /// in one step. So the file is first moved to a temporary name. If it turns out to be another file, it gets its name
   /// back, unless a newer file has taken that name.
-  ///
-  /// - Parameter isReplacing: whether a file that can't get its name back is removed. Set this if a newer file with this name
-  ///   always replaces the older one. Otherwise the older file stays, under its temporary name.
-  package func remove(
-    _ name: some PathBytes, ifStill identity: FileKey, isReplacing: Bool = false
-  ) -> Bool {
+  package func remove(_ name: some PathBytes, ifStill identity: FileKey) -> Bool {
     guard (try? self.identity(of: name)) == identity else { return true }
     let aside = FileName.temporary()
     guard (try? move(name, to: self, ifFree: aside)) == true else {
@@ -291,8 +286,8 @@ package final class DirectoryDescriptor: Sendable {
     }
     if (try? self.identity(of: aside)) == identity {
       remove(aside)
-    } else if (try? move(aside, to: self, ifFree: name)) == false, isReplacing {
-      remove(aside)
+    } else {
+      _ = try? move(aside, to: self, ifFree: name)
     }
     return true
   }

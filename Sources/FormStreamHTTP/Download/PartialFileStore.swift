@@ -53,7 +53,12 @@ struct PartialFileStore: Sendable {
         record = description
       }
       if let file, let record {
-        try restore(record, of: file)
+        do {
+          try restore(record, of: file)
+        } catch {
+          file.remove()
+          throw error
+        }
         return (file, record)
       }
     }

@@ -10,6 +10,7 @@ if a mutation is not caught or can't be tried.
 
 import argparse
 import dataclasses
+import functools
 import os
 import pathlib
 import random
@@ -46,7 +47,21 @@ class Mutation:
         count = path.read_text().count(self.old)
         if count != 1:
             return f"its old text occurs {count} times in {self.file}"
-        return "its new text is its old text" if self.new == self.old else None
+        if self.new == self.old:
+            return "its new text is its old text"
+        if not any(re.match(f"({self.tests})", suite) for suite in suites(root)):
+            return f"no suite is named {self.tests}"
+        return None
+
+
+@functools.cache
+def suites(root):
+    """The names of all suites, as `swift test --filter` compares them."""
+    found = set()
+    for path in root.glob("Tests/*Tests/**/*.swift"):
+        target = path.relative_to(root / "Tests").parts[0]
+        found |= {f"{target}.{name}/" for name in re.findall(r"\b(?:struct|class|enum) (\w+)", path.read_text())}
+    return found
 
 
 def read_list():

@@ -22,6 +22,11 @@ public struct ProcessResources: Sendable {
   }
 }
 
+/// The open descriptors of this process. There may be thousands, if tests run beside each other.
+public func openDescriptors() -> [Int32] {
+  entries(of: "/proc/self/fd").compactMap { Int32($0) }
+}
+
 private func entries(of directory: String) -> [String] {
   guard let stream = opendir(directory) else { return [] }
   defer { closedir(stream) }

@@ -30,14 +30,18 @@ package struct Attempt: Sendable {
   package var sentScheme: String?
   /// Whether a proxy receives the request and passes it on. The proxy may also respond itself.
   package var isPassedOn: Bool
-  package var options: TransferOptions
+  package var options: TransferOptions {
+    get { sharedOptions.value }
+    set { sharedOptions = Shared(newValue) }
+  }
+  private var sharedOptions: Shared<TransferOptions>
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
     bodyLength: Int64? = nil, missingLength: MissingLength? = nil, hasUsedOneShot: Bool = false,
     tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
     mayAuthenticate: Bool = false, sentScheme: String? = nil, isPassedOn: Bool = false,
-    options: TransferOptions
+    options: Shared<TransferOptions>
   ) {
     self.method = method
     self.url = url
@@ -52,6 +56,6 @@ package struct Attempt: Sendable {
     self.mayAuthenticate = mayAuthenticate
     self.sentScheme = sentScheme
     self.isPassedOn = isPassedOn
-    self.options = options
+    sharedOptions = options
   }
 }

@@ -15,7 +15,9 @@ final class AttemptTime: Sendable {
   var left: Duration? { limit.map { max($0 - spent.withLock(\.self), .zero) } }
 
   /// Adds the time that something takes.
-  func spend<Value: Sendable>(on work: () async -> Value) async -> Value {
+  nonisolated(nonsending) func spend<Value: Sendable>(
+    on work: nonisolated(nonsending) () async -> Value
+  ) async -> Value {
     let start = ContinuousClock.now
     let value = await work()
     spent.withLock { $0 += start.duration(to: .now) }

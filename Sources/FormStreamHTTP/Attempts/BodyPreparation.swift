@@ -19,7 +19,7 @@ extension TransferRun {
   /// attempt's limit.
   ///
   /// - Parameter interrupt: called if the time runs out or the request is cancelled, so that the step returns soon.
-  func prepareBody<Value: Sendable>(
+  nonisolated(nonsending) func prepareBody<Value: Sendable>(
     by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () throws(TransferError) -> Value
   ) async throws(TransferError) -> Value {

@@ -6,7 +6,7 @@ extension NextAttempt {
   /// Prepares the first attempt of a request that was checked: measures its body.
   ///
   /// - Parameter url: the request's URL with its query.
-  static func first(
+  nonisolated(nonsending) static func first(
     of run: TransferRun, to url: HTTPURL
   ) async throws(TransferError) -> NextAttempt {
     let (request, options) = (run.request, run.request.options)
@@ -38,7 +38,7 @@ extension NextAttempt {
     if let key = request.options.idempotencyKey {
       headers.append("Idempotency-Key", key.fieldValue)
     }
-    return NextAttempt(request, to: url, headers: headers, body: layout, digest: digest)
+    return NextAttempt(run.sharedRequest, to: url, headers: headers, body: layout, digest: digest)
   }
 }
 

@@ -11,7 +11,7 @@ package let longestHTTP2Body: Int64 = 64 * 1024
 struct NextAttempt: Sendable {
   private enum DemandedVersion { case http11, http2 }
 
-  let request: TransferRequest
+  private let sharedRequest: Shared<TransferRequest>
   private(set) var method: HTTPMethod
   private(set) var url: HTTPURL
   private(set) var body: BodyLayout?
@@ -46,16 +46,18 @@ struct NextAttempt: Sendable {
   ///   - headers: the request's headers, and the headers that are derived from its settings and its body.
   ///   - digest: the digest of the body, if the headers announce it.
   init(
-    _ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?,
+    _ request: Shared<TransferRequest>, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?,
     digest: SHA256Digest?
   ) {
-    self.request = request
+    sharedRequest = request
     self.url = url
     self.headers = headers
     self.body = body
     self.digest = digest
-    method = request.method
+    method = request.value.method
   }
+
+  var request: TransferRequest { sharedRequest.value }
 
   var sendsBody: Bool { body != nil && !isPage }
 
@@ -70,17 +72,18 @@ struct NextAttempt: Sendable {
     tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
     asksForCredentials: Bool, isPassedOn: Bool
   ) -> Attempt {
-    var options = request.options
-    // A server that doesn't get the key may carry out the request twice.
-    if !sendsOwnHeaders { options.idempotencyKey = nil }
-    return Attempt(
+    var attempt = Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
       bodyLength: body?.contentLength, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
       earlierDoubt: earlierDoubt,
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
-      sentScheme: authorization.scheme, isPassedOn: isPassedOn, options: options)
+      sentScheme: authorization.scheme, isPassedOn: isPassedOn,
+      options: request.sharedOptions)
+    // A server that doesn't get the key may carry out the request twice.
+    if !sendsOwnHeaders { attempt.options.idempotencyKey = nil }
+    return attempt
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.
@@ -97,19 +100,23 @@ struct NextAttempt: Sendable {
 
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
   func wireRequest(
-    expectTimeout: Duration?, configuration: TransferSession.Configuration, refusesHTTP11: Bool,
-    isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
+    expectTimeout: Duration?, configuration: Shared<TransferSession.Configuration>,
+    refusesHTTP11: Bool, isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
   ) -> WireRequest {
+    var version = configuration.value.version.resolved(for: url.origin.scheme)
+    let prefersHTTP11 = prefersHTTP11(version) && !refusesHTTP11
+    if prefersHTTP11 || demandedVersion == .http11 { version = .http11 }
     var configuration = configuration
-    configuration.version = configuration.version.resolved(for: url.origin.scheme)
-    let prefersHTTP11 = prefersHTTP11(configuration.version) && !refusesHTTP11
-    if prefersHTTP11 || demandedVersion == .http11 { configuration.version = .http11 }
-    // libcurl doesn't reuse a connection that was made with the certificate, because the settings differ.
-    if !sendsOwnHeaders { configuration.tls.withholdCertificate() }
+    if version != configuration.value.version || !sendsOwnHeaders {
+      var changed = configuration.value
+      changed.version = version
+      // libcurl doesn't reuse a connection that was made with the certificate, because the settings differ.
+      if !sendsOwnHeaders { changed.tls.withholdCertificate() }
+      configuration = Shared(changed)
+    }
     return WireRequest(
-      attempt: self, headers: sentHeaders(userAgent: configuration.userAgent),
-      expectTimeout: expectTimeout, configuration: configuration,
-      prefersHTTP11: prefersHTTP11, isFinal: isFinal)
+      self, headers: sentHeaders(userAgent: configuration.value.userAgent),
+      expectTimeout: expectTimeout, configuration, prefersHTTP11: prefersHTTP11, isFinal: isFinal)
   }
 
   /// Whether the body is the reason to ask for HTTP/1.1, although the settings allow HTTP/2.

@@ -5,7 +5,7 @@ extension TransferRun {
   /// Waits until the request may use a connection to the URL's origin, and is not paused.
   ///
   /// - Parameter mayShare: whether other requests may use the connection, too, if it speaks HTTP/2.
-  func takeConnection(
+  nonisolated(nonsending) func takeConnection(
     to url: HTTPURL, mayShare: Bool, _ history: AttemptHistory
   ) async throws(TransferError) {
     let (origin, servers) = (url.origin, session.knownServers)

@@ -3,7 +3,7 @@ import FormStreamMultipart
 /// The facts at the end of an attempt, and what the session learns from them.
 extension TransferRun {
   /// The facts at the end of an attempt.
-  func facts(
+  nonisolated(nonsending) func facts(
     of result: ExchangeResult, _ next: NextAttempt, _ history: AttemptHistory
   ) async -> AttemptFacts {
     if let question = result.trustQuestion {
@@ -28,7 +28,7 @@ extension TransferRun {
 
   /// Asks the program about certificates that it has not seen. Nothing was sent yet, and the engine serves other requests
   /// meanwhile.
-  func facts(
+  nonisolated(nonsending) func facts(
     of result: ExchangeResult, decidedOn question: ServerTrust, _ url: HTTPURL,
     _ history: AttemptHistory
   ) async -> AttemptFacts {

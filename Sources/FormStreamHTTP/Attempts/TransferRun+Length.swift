@@ -6,7 +6,7 @@ import FormStreamPlatform
 extension TransferRun {
   /// Reads ahead or stores a body of unknown length, if the request asks for it. Reading may take long, so other requests may
   /// use the connection meanwhile.
-  func readAhead(_ body: BodyLayout) async throws(TransferError) -> BodyLayout {
+  nonisolated(nonsending) func readAhead(_ body: BodyLayout) async throws(TransferError) -> BodyLayout {
     let options = request.options
     guard body.contentLength == nil, options.readAhead > 0 || options.spoolsBody else {
       return body
@@ -25,7 +25,7 @@ extension TransferRun {
   }
 
   /// Finds out the length of a body if the server accepts the body only with its length.
-  func announceLength(
+  nonisolated(nonsending) func announceLength(
     _ next: inout NextAttempt, _ history: inout AttemptHistory
   ) async throws(TransferError) {
     guard next.sendsChunks, let body = next.body else { return }

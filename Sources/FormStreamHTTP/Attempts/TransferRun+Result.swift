@@ -3,12 +3,12 @@ import FormStreamMultipart
 /// The end of a request: its response is delivered, and its result is made.
 extension TransferRun {
   /// The result of a request that is not begun.
-  func refuse(_ error: TransferError) async -> TransferResult {
+  nonisolated(nonsending) func refuse(_ error: TransferError) async -> TransferResult {
     await conclude(AttemptHistory(RetryLoop(request.options.retry)), .init(.failed, error))
   }
 
   /// Delivers a response that was held back from the caller's target. Returns the error if the delivery fails.
-  private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
+  nonisolated(nonsending) private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
     var options = request.options
     if let chooseTarget, let head = history.heldHead, !control.isCancelled {
       switch await control.ask({ try await chooseTarget(head) }) {
@@ -40,7 +40,7 @@ extension TransferRun {
     }
   }
 
-  func conclude(
+  nonisolated(nonsending) func conclude(
     _ history: AttemptHistory, _ verdict: AttemptDecision.Verdict
   ) async -> TransferResult {
     var (history, verdict) = (history, verdict)

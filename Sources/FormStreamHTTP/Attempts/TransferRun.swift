@@ -12,8 +12,7 @@ import FormStreamDigest
 final class TransferRun: Sendable {
   /// The caller's request.
   let originalRequest: TransferRequest
-  /// The request with the target that its response goes to.
-  let request: TransferRequest
+  let sharedRequest: Shared<TransferRequest>
   let session: TransferSession
   /// Where the request's own tasks run.
   let engine: Engine
@@ -34,23 +33,27 @@ final class TransferRun: Sendable {
     engine: Int
   ) {
     originalRequest = request
+    var options = request.options.bounded
+    if let response { options.responseTarget = .reader(response) }
     var request = request
-    request.options = request.options.bounded
-    if let response { request.options.responseTarget = .reader(response) }
-    self.request = request
+    request.options = options
+    sharedRequest = Shared(request)
     self.session = session
     self.engine = session.engines[engine]
     connection = ConnectionLease(
       session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.areWaiting(in: session))
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
-    publisher = ProgressPublisher(pace: request.options.progressPace)
+    publisher = ProgressPublisher(pace: options.progressPace)
     control = TransferControl(self.engine)
-    time = AttemptTime(limit: self.request.options.timeLimits.attempt)
-    tracer = request.options.trace.map { Tracer(request, report: $0) }
+    time = AttemptTime(limit: options.timeLimits.attempt)
+    tracer = options.trace.map { Tracer(request, report: $0) }
   }
 
+  /// The request with the target that its response goes to.
+  var request: TransferRequest { sharedRequest.value }
+
   /// Sends the request, as often as needed, and returns its result.
-  func perform() async -> TransferResult {
+  nonisolated(nonsending) func perform() async -> TransferResult {
     var history = AttemptHistory(RetryLoop(request.options.retry, budget: session.budget))
     var next: NextAttempt
     do throws(TransferError) {
@@ -134,7 +137,7 @@ final class TransferRun: Sendable {
 
   // MARK: An attempt
 
-  func send(
+  nonisolated(nonsending) func send(
     _ next: inout NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
     let mayShare = next.mayShareConnection(
@@ -146,7 +149,7 @@ final class TransferRun: Sendable {
     next.authorization = try authorization(for: next)
     let proxy = try usableProxy(for: next.url)
     let expectation = try expectation(next)
-    let (options, sendsExpect) = (request.options, expectation.isSent)
+    let (options, sendsExpect) = (request.sharedOptions, expectation.isSent)
     // If a response to this attempt has arrived, reading a one-shot body has begun. The exception is a response that came in
     // place of a 100: the body was not begun then.
     let attempt = next.attempt(
@@ -155,16 +158,16 @@ final class TransferRun: Sendable {
       earlierDoubt: history.doubt, asksForCredentials: decisions.challenge != nil,
       isPassedOn: isPassedOn(next.url, proxy))
     let choosesTarget = chooseTarget != nil
-    var wireRequest = next.wireRequest(
+    let wireRequest = next.wireRequest(
       expectTimeout: sendsExpect ? expectation.timeout : nil,
-      configuration: session.configuration,
+      configuration: session.sharedConfiguration,
       refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
     ) { status, headers, version in
       let decision = attempt.decision(
         on: AttemptFacts(
           headWithStatus: status, headers, version: version, sentExpect: sendsExpect))
-      if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
-      return (choosesTarget || !options.keepsInMemory(status)) && decision.isFinal
+      if case .reader(let response) = options.value.responseTarget.kind { response.note(decision) }
+      return (choosesTarget || !options.value.keepsInMemory(status)) && decision.isFinal
     }
     wireRequest.proxy = proxy
     wireRequest.requiresContinue = expectation.isRequired
@@ -181,7 +184,7 @@ final class TransferRun: Sendable {
   }
 
   /// Checks a body of length 0 whose files may block.
-  private func checkEmptiness(_ next: NextAttempt) async throws(TransferError) {
+  nonisolated(nonsending) private func checkEmptiness(_ next: NextAttempt) async throws(TransferError) {
     guard next.sendsBody, let body = next.body, body.contentLength == 0, !body.hasStreams,
       body.mustBeWaitedFor
     else { return }

@@ -40,7 +40,7 @@ final class ConnectionLease: Sendable {
   ///   - time: how long to wait; no limit if nil.
   ///   - patience: how long to wait while the requests that have the connections only wait for the program; no limit if nil.
   ///   - willWait: called if the request has to wait.
-  func take(
+  nonisolated(nonsending) func take(
     _ origin: HTTPURL.Origin, mayShare: @escaping @Sendable () -> Bool, within time: Duration?,
     patience: Duration?, _ control: TransferControl, willWait: () -> Void
   ) async -> Ending {

@@ -58,7 +58,7 @@ final class DownloadRun: Sendable {
 
   // MARK: The download
 
-  func perform() async -> DownloadResult {
+  nonisolated(nonsending) func perform() async -> DownloadResult {
     publisher.begin(nil)
     var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
     let partial: ResumableFile
@@ -306,7 +306,7 @@ final class DownloadRun: Sendable {
   }
 
   /// The result of a download that is not begun.
-  func refuse(_ error: TransferError) async -> DownloadResult {
+  nonisolated(nonsending) func refuse(_ error: TransferError) async -> DownloadResult {
     await conclude(DownloadHistory(RetryLoop(request.options.retry)), nil, .init(.failed, error))
   }
 

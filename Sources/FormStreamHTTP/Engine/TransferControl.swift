@@ -75,7 +75,7 @@ final class TransferControl: Sendable {
   ///   - grace: how long to wait for the function after the request is cancelled.
   ///   - interrupt: makes the function return soon. Called on a separate thread if this method returns nil.
   @discardableResult
-  func performBlocking<Value: Sendable>(
+  nonisolated(nonsending) func performBlocking<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
     interruptedBy interrupt: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value
   ) async -> Value? {
@@ -123,7 +123,7 @@ final class TransferControl: Sendable {
   /// - Parameters:
   ///   - grace: how long to wait for the value if the request is cancelled, during this call or before it.
   ///   - begin: begins the work that calls `end` with the value. `end` returns false if nothing waits for the value any more.
-  func wait<Value: Sendable>(
+  nonisolated(nonsending) func wait<Value: Sendable>(
     atMost limit: Duration?, grace: Duration? = nil,
     _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
   ) async -> Value? {
@@ -167,7 +167,7 @@ final class TransferControl: Sendable {
   }
 
   /// Makes an engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at once.
-  func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
+  nonisolated(nonsending) func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
     let result = await withCheckedContinuation { continuation in
       // The start is posted before other threads can see the exchange, so that the engine carries out their commands after the
       // start.

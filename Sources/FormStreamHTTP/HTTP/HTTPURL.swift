@@ -21,20 +21,28 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// Scheme, host and port.
-  public let origin: Origin
+  public var origin: Origin { parts.value.origin }
   /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may contain
   /// secrets, in its query or elsewhere.
-  public let absoluteString: String
+  public var absoluteString: String { parts.value.absoluteString }
   /// Whether the URL is a secret as a whole, as the URL of a webhook often is. If it is, everything that is meant for people
   /// names only its origin: descriptions, errors, traces and records.
   public var isSecret = false
   /// The user and the password of the URL, which are sent as `Authorization`.
-  package let credentials: Credentials?
+  package var credentials: Credentials? { parts.value.credentials }
   /// Whether the URL has a user and no password.
-  package let namesUserOnly: Bool
-  /// Whether `.` and `..` stay in the URL's path, and in the path of a redirect.
-  private let keepsPath: Bool
-  private let fragment: Fragment
+  package var namesUserOnly: Bool { parts.value.namesUserOnly }
+  private let parts: Shared<Parts>
+
+  private struct Parts: Hashable {
+    let origin: Origin
+    var absoluteString: String
+    let credentials: Credentials?
+    let namesUserOnly: Bool
+    /// Whether `.` and `..` stay in the URL's path, and in the path of a redirect.
+    let keepsPath: Bool
+    let fragment: Fragment
+  }
 
   /// The text after `#`. It is never sent, so URLs that differ only in this text are equal.
   private struct Fragment: Hashable {
@@ -62,7 +70,7 @@ public struct HTTPURL: Hashable, Sendable {
   /// - Throws: `invalidURL`, even for an empty reference: a server that names nothing has made a mistake.
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
     guard !reference.isEmpty else { throw .emptyReference }
-    let handle = try CurlURL(parsing: absoluteString, keepsPath: keepsPath)
+    let handle = try CurlURL(parsing: absoluteString, keepsPath: parts.value.keepsPath)
     // libcurl 7.88 would treat a reference that is only a fragment as an empty path (RFC 3986 §5.2.2).
     if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
     var url = try HTTPURL(handle, subject: reference)
@@ -73,12 +81,12 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL with its fragment and its secrets, but without user and password, for a user who asks for it. If the URL is a
   /// secret as a whole, this is its origin.
   package var completeText: String {
-    isSecret ? description : absoluteString + (fragment.text.map { "#\($0)" } ?? "")
+    isSecret ? description : absoluteString + (parts.value.fragment.text.map { "#\($0)" } ?? "")
   }
 
   /// The complete URL, secrets included, of a reference that this URL's server sent; nil if the reference can't be resolved.
   package func completeText(resolving reference: String) -> String? {
-    guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: keepsPath),
+    guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: parts.value.keepsPath),
       (try? handle.set(.url, reference, subject: reference)) != nil
     else { return nil }
     return handle.text(.url)
@@ -99,7 +107,9 @@ public struct HTTPURL: Hashable, Sendable {
     let extended =
       text + (text.contains("?") ? end : "?") + Self.encodedQuery(texts.joined(separator: "&"))
     _ = try CurlURL(parsing: extended)
-    return HTTPURL(self, extended)
+    var parts = parts.value
+    parts.absoluteString = extended
+    return HTTPURL(parts: Shared(parts), isSecret: isSecret)
   }
 
   private static func encodedQuery(_ text: String) -> String {
@@ -114,14 +124,8 @@ public struct HTTPURL: Hashable, Sendable {
     return String(decoding: query, as: UTF8.self)
   }
 
-  private init(_ url: HTTPURL, _ absoluteString: String) {
-    origin = url.origin
-    self.absoluteString = absoluteString
-    isSecret = url.isSecret
-    credentials = url.credentials
-    namesUserOnly = url.namesUserOnly
-    keepsPath = url.keepsPath
-    fragment = url.fragment
+  private init(parts: Shared<Parts>, isSecret: Bool) {
+    (self.parts, self.isSecret) = (parts, isSecret)
   }
 
   private init(_ handle: CurlURL, subject typed: String) throws(TransferError) {
@@ -142,20 +146,20 @@ public struct HTTPURL: Hashable, Sendable {
     where handle.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
       throw .controlCharacterInCredentials(ofURLFor: host)
     }
-    keepsPath = handle.keepsPath
-    namesUserOnly = user != nil && password == nil
-    if user != nil || password != nil {
-      credentials = .basic(user: user ?? "", password: password ?? "")
-    } else {
-      credentials = nil
-    }
-    fragment = Fragment(text: handle.text(.fragment))
+    let hasCredentials = user != nil || password != nil
+    let fragment = Fragment(text: handle.text(.fragment))
     for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
-    origin = Origin(scheme: scheme, host: host, port: port, zone: handle.text(.zone))
     let text = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
     // libcurl leaves out a query without characters, and RFC 3986 §6.2.3 says that "http://a/?" is another URL than
     // "http://a/".
-    absoluteString = typed.hasEmptyQuery && !text.contains("?") ? text + "?" : text
+    let absoluteString = typed.hasEmptyQuery && !text.contains("?") ? text + "?" : text
+    parts = Shared(
+      Parts(
+        origin: Origin(scheme: scheme, host: host, port: port, zone: handle.text(.zone)),
+        absoluteString: absoluteString,
+        credentials: hasCredentials ? .basic(user: user ?? "", password: password ?? "") : nil,
+        namesUserOnly: user != nil && password == nil, keepsPath: handle.keepsPath,
+        fragment: fragment))
   }
 }
 

@@ -20,7 +20,11 @@ public struct TransferRequest: Sendable {
   /// The credentials; if nil, the credentials in the URL are used.
   public var credentials: Credentials?
   /// How the request is sent.
-  public var options: TransferOptions
+  public var options: TransferOptions {
+    get { sharedOptions.value }
+    set { sharedOptions = Shared(newValue) }
+  }
+  private(set) var sharedOptions: Shared<TransferOptions>
 
   /// Creates a request.
   public init(
@@ -34,7 +38,7 @@ public struct TransferRequest: Sendable {
     self.headers = headers
     self.body = body
     self.credentials = credentials
-    self.options = options
+    sharedOptions = Shared(options)
   }
 
   /// Creates a request from a URL as text, or from a URL of Foundation.

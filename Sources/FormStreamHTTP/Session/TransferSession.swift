@@ -12,7 +12,8 @@ import FormStreamPlatform
 /// released, its idle connections are closed and its threads end; requests that are being sent keep the session alive.
 public final class TransferSession: Sendable {
   /// The settings that the session was created with.
-  public let configuration: Configuration
+  public var configuration: Configuration { sharedConfiguration.value }
+  let sharedConfiguration: Shared<Configuration>
 
   let engines: [Engine]
   /// Nil if there is no limit.
@@ -35,7 +36,7 @@ public final class TransferSession: Sendable {
   /// - Throws: `invalidSetting`; `tlsFileUnusable`; `cookiesUnusable`; `engineFailed`; the errors of reading the cookie file.
   public init(_ configuration: Configuration = Configuration()) throws(TransferError) {
     try configuration.check()
-    self.configuration = configuration
+    sharedConfiguration = Shared(configuration)
     serverTrust = configuration.serverTrust.map { ServerTrustDecisions($0) }
     budget = RetryBudget(configuration.retryBudget)
     cookieJar = try CookieJar(configuration.cookies)

@@ -11,9 +11,9 @@ protocol TransferWork<Success>: AnyObject, Sendable {
   /// The engine that the task runs on.
   var engine: Engine { get }
 
-  func perform() async -> Success
+  nonisolated(nonsending) func perform() async -> Success
   /// Ends the work before it begins, with an error.
-  func refuse(_ error: TransferError) async -> Success
+  nonisolated(nonsending) func refuse(_ error: TransferError) async -> Success
 
   // From any thread.
   func pause()

@@ -65,7 +65,7 @@ final class Exchange: @unchecked Sendable {
     upload = SentBody(total: request.bodyLength)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
-      url: request.url, options: request.options, isToHEAD: request.method == .head,
+      url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
       isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1, $2) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
@@ -264,7 +264,7 @@ final class Exchange: @unchecked Sendable {
       isHTTP2 && !hasEnded(socket) && !connection.hasCloseNotify(request)
       && (!request.isEncrypted || CurlLibrary.showsCloseNotify)
     connection.socket = nil
-    guard !request.isEncrypted, abortReason == nil, collector.response == nil, !isHTTP2 else {
+    guard !request.isEncrypted, abortReason == nil, !collector.hasResponse, !isHTTP2 else {
       return
     }
     unread = pendingBytes(of: socket, limit: 64 * 1024)
@@ -573,22 +573,22 @@ extension Exchange: CurlDelegate {
 
 extension Exchange {
   private func result(_ error: TransferError?, isTransient: Bool) -> ExchangeResult {
-    let stage = stage
+    let (stage, response) = (stage, collector.response)
     let sentExpect = request.expectTimeout != nil
     tracer?.bodies(
       sent: request.announcesBody ? upload.handedOver : nil,
-      received: collector.response == nil ? nil : collector.received)
+      received: collector.hasResponse ? collector.received : nil)
     let isComplete = atResponse?.isComplete ?? (stage == .sent)
     return ExchangeResult(
       facts: AttemptFacts(
-        response: collector.response.map { AttemptFacts.Response($0) }, failure: error,
+        response: response.map { AttemptFacts.Response($0) }, failure: error,
         isTransient: isTransient, stage: stage,
         handedOverAtResponse: isComplete ? upload.handedOver : atResponse?.handedOver ?? 0,
         isResponseToCompleteRequest: stage == .sent && isComplete,
-        isEncrypted: request.isEncrypted, speaksHTTP10: collector.response?.version == "1.0",
+        isEncrypted: request.isEncrypted, speaksHTTP10: response?.version == "1.0",
         expectRejected: sentExpect && upload.read == 0 && collector.status == 417,
         repetition: repetition, demandedHTTP11: demandedHTTP11),
-      response: collector.response, isHeld: collector.isHeld,
+      response: response, isHeld: collector.isHeld,
       chosenTarget: collector.chosenTarget, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent && request.computesDigest ? upload.finishDigest() : nil,
@@ -596,7 +596,7 @@ extension Exchange {
         ? connection.isVerified : nil,
       metrics: easy.metrics(firstByte: clock.timeToFirstByte),
       requestCount: connection.requestCount,
-      trustQuestion: abortReason == nil && collector.response == nil
+      trustQuestion: abortReason == nil && !collector.hasResponse
         ? easy.certificateCheck?.question : nil,
       unresolvedHost: unresolvedHost,
       hasContinued: collector.hasContinued,
@@ -621,11 +621,11 @@ extension Exchange {
     if error == nil, failure == nil, collector.lacksAnnouncedBytes {
       (error, isTransient) = explanation.connectionLost("the server closed the connection", nil)
     }
-    if collector.response == nil, error == nil, !isSalvaged {
+    if !collector.hasResponse, error == nil, !isSalvaged {
       (error, isTransient) = explanation.connectionLost(
         "the response's head is incomplete", failure)
     }
-    if collector.response != nil {
+    if collector.hasResponse {
       if error != nil { collector.truncate() }
       if error?.code == .cancelled { error = .cancelledDuringResponse }
     }
@@ -638,7 +638,7 @@ extension Exchange {
   }
 
   private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    if connection.notes.requiresHTTP11, collector.response == nil {
+    if connection.notes.requiresHTTP11, !collector.hasResponse {
       return (explanation.http11Demanded, false)
     }
     if connection.isSpent || isRefused {
@@ -649,7 +649,7 @@ extension Exchange {
             : "the server has closed the connection"), true
       )
     }
-    if connection.notes.hasEndedEarly, collector.response == nil {
+    if connection.notes.hasEndedEarly, !collector.hasResponse {
       return (explanation.responseLost, true)
     }
     if let refused = easy.certificateCheck?.refused, connection.requestCount == 0 {
@@ -695,7 +695,7 @@ extension Exchange {
 
   /// The server's demand for HTTP/1.1; nil if there is a response, or another reason for its absence.
   private var demandedHTTP11: HTTP11Demand? {
-    guard connection.notes.requiresHTTP11, abortReason == nil, collector.response == nil else {
+    guard connection.notes.requiresHTTP11, abortReason == nil, !collector.hasResponse else {
       return nil
     }
     return request.configuration.version == .automatic ? .allowed : .forbidden

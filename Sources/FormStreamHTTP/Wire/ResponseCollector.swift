@@ -51,7 +51,7 @@ final class ResponseCollector {
   private var endedBeforeChoice = false
 
   private let url: HTTPURL
-  private let options: TransferOptions
+  private let sharedOptions: Shared<TransferOptions>
   private var target: ResponseTarget
   private let isToHEAD: Bool
   private let isOfResource: Bool
@@ -83,18 +83,23 @@ final class ResponseCollector {
   ///   - isFinal: returns whether the caller gets the response with this head. Only a part of other responses is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
-    url: HTTPURL, options: TransferOptions, isToHEAD: Bool, isOfResource: Bool,
+    url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool,
     isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
-    self.options = options
-    target = options.responseTarget
+    sharedOptions = options
+    target = options.value.responseTarget
     self.isToHEAD = isToHEAD
     self.isOfResource = isOfResource
     self.isFinal = isFinal
     self.traceHead = traceHead
   }
+
+  private var options: TransferOptions { sharedOptions.value }
+
+  /// Whether the head of a final response is complete.
+  var hasResponse: Bool { status != nil && !isInHead }
 
   /// The response as far as it has arrived; nil before the head of a final response is complete.
   var response: TransferResponse? {
@@ -266,8 +271,12 @@ final class ResponseCollector {
     let name = String(decoding: line[..<colon], as: UTF8.self)
     // RFC 9112 §5.1: "No whitespace is allowed between the field name and colon". The filter uses scalars, because a letter and
     // a combining mark after it are one `Character`.
-    let letters = String(String.UnicodeScalarView(name.unicodeScalars.filter(\.isNameCharacter)))
-    if !name.isLengthName, letters.isLengthName { hasHiddenLength = true }
+    let scalars = name.unicodeScalars
+    if !scalars.allSatisfy(\.isNameCharacter),
+      String(String.UnicodeScalarView(scalars.filter(\.isNameCharacter))).isLengthName
+    {
+      hasHiddenLength = true
+    }
     headers.append(
       name,
       bytes: Array(line[(colon + 1)...].trimmingBlanks()))

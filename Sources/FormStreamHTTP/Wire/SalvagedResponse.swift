@@ -8,12 +8,12 @@ enum SalvagedResponse {
   /// head of a final response.
   static func feed(_ bytes: [UInt8], to collector: ResponseCollector) -> Bool {
     // RFC 9112 §2.1: a message begins with its start-line, and there is nothing before it.
-    guard collector.response == nil, !collector.isInHead, bytes.starts(with: "HTTP/1.".utf8) else {
+    guard !collector.hasResponse, !collector.isInHead, bytes.starts(with: "HTTP/1.".utf8) else {
       return false
     }
     return bytes.withUnsafeBytes { all in
       var rest = all[...]
-      while collector.response == nil {
+      while !collector.hasResponse {
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }
         guard collector.receive(headLine: UnsafeRawBufferPointer(rebasing: rest[...end])) else {
           return false

@@ -1,22 +1,22 @@
 import FormStreamMultipart
 import FormStreamDigest
 
-/// The request that one exchange sends, and its settings.
-struct WireRequest: Sendable {
+/// The request that one exchange sends, and its settings. It is a class, so that nothing is copied when the settings are looked
+/// at. It doesn't change once the exchange has it.
+final class WireRequest {
   /// The attempt that this request makes.
   let attempt: NextAttempt
   /// All headers, including headers that depend on the settings and on the credentials.
-  var headers: HTTPHeaders
+  let headers: HTTPHeaders
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.
-  var expectTimeout: Duration?
+  let expectTimeout: Duration?
   /// Whether the body is sent only after the server responds 100 to `Expect: 100-continue`.
   var requiresContinue = false
   /// How long the attempt has waited already.
   var waited = Duration.zero
-  /// The session's settings, but with the version that this request asks for.
-  var configuration: TransferSession.Configuration
+  private let sharedConfiguration: Shared<TransferSession.Configuration>
   /// Whether the request asks for HTTP/1.1 because of its body, although the settings allow HTTP/2.
-  var prefersHTTP11: Bool
+  let prefersHTTP11: Bool
   /// The proxy that the request goes through; nil if it goes directly to its server.
   var proxy: Proxy?
   /// The program's decisions on the server's certificates; nil if the platform's check decides.
@@ -34,7 +34,20 @@ struct WireRequest: Sendable {
   /// Chooses the target of the last response, given its head; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides from the head of a response whether its body goes to the caller's target.
-  var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
+  let isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
+
+  init(
+    _ attempt: NextAttempt, headers: HTTPHeaders, expectTimeout: Duration?,
+    _ configuration: Shared<TransferSession.Configuration>, prefersHTTP11: Bool,
+    isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
+  ) {
+    self.attempt = attempt
+    self.headers = headers
+    self.expectTimeout = expectTimeout
+    sharedConfiguration = configuration
+    self.prefersHTTP11 = prefersHTTP11
+    self.isFinal = isFinal
+  }
 
   var method: HTTPMethod { attempt.method }
   var url: HTTPURL { attempt.url }
@@ -46,6 +59,8 @@ struct WireRequest: Sendable {
   var announcesBody: Bool { attempt.announcesBody }
   /// Whether the result has the digest of the body.
   var computesDigest: Bool { attempt.sendsBody && options.computesDigest }
+  /// The session's settings, but with the version that this request asks for.
+  var configuration: TransferSession.Configuration { sharedConfiguration.value }
   var options: TransferOptions { attempt.request.options }
 
   /// The length of the body; nil if it can't be known.

@@ -1,10 +1,12 @@
 extension UInt8 {
   /// Whether this is a space or a tab. RFC 9110 §5.6.3: OWS = *( SP / HTAB ).
+  @inlinable
   package var isBlank: Bool { self == 0x20 || self == 0x09 }
 }
 
 extension BidirectionalCollection<UInt8> {
   /// These bytes without the blanks at both ends.
+  @inlinable
   package func trimmingBlanks() -> SubSequence {
     let start = drop(while: \.isBlank)
     guard let end = start.lastIndex(where: { !$0.isBlank }) else { return start }

@@ -22,9 +22,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
   /// `type/subtype` in lower case, without parameters.
   public var essence: String {
-    let end = description.firstIndex(of: ";") ?? description.endIndex
-    let text = description[..<end].lowercased()
-    return String(text.prefix { $0 != " " && $0 != "\t" })
+    let text = description.utf8.prefix { $0 != UInt8(ascii: ";") && !$0.isBlank }
+    return String(decoding: text.map(\.asciiLowercased), as: UTF8.self)
   }
 
   /// The parameters in order: names in lower case, values without quotes. Nil if the text does not

@@ -80,7 +80,7 @@ struct Sent: Sendable {
       isPage: isPage, bodyLength: missingLength == nil ? 10 : nil, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
       earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate, isPassedOn: isPassedOn,
-      options: options)
+      options: Shared(options))
   }
 }
 

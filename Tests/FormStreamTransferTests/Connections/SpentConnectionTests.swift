@@ -17,7 +17,7 @@ import FormStreamTransfer
   ///
   /// - Parameter hasEnded: whether the other side must have sent its end, too.
   private func isReadable(_ port: UInt16, hasEnded: Bool = false) -> Bool {
-    let found = (0..<Int32(4096)).filter { descriptor in
+    let found = openDescriptors().filter { descriptor in
       var address = sockaddr_in()
       var size = socklen_t(MemoryLayout<sockaddr_in>.size)
       let result = withUnsafeMutablePointer(to: &address) {

@@ -1,3 +1,4 @@
+import FormStreamTestSupport
 import Glibc
 
 /// Waits until this process's socket that is connected to an address can be read: bytes, an end or a reset have
@@ -10,24 +11,14 @@ func waitUntilReadable(connectedTo host: String, port: UInt16) -> Bool {
 
 private func descriptor(connectedTo host: String, port: UInt16) -> Int32? {
   var wanted = in_addr()
-  guard inet_pton(AF_INET, host, &wanted) == 1, let directory = opendir("/proc/self/fd") else {
-    return nil
-  }
-  defer { closedir(directory) }
-  while let entry = readdir(directory) {
-    guard let start = entry.pointer(to: \.d_name) else { continue }
-    let name = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-    guard let descriptor = Int32(String(cString: name)) else { continue }
+  guard inet_pton(AF_INET, host, &wanted) == 1 else { return nil }
+  return openDescriptors().first { descriptor in
     var peer = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let result = withUnsafeMutablePointer(to: &peer) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
     }
-    if result == 0, Int32(peer.sin_family) == AF_INET, peer.sin_addr.s_addr == wanted.s_addr,
-      UInt16(bigEndian: peer.sin_port) == port
-    {
-      return descriptor
-    }
+    return result == 0 && Int32(peer.sin_family) == AF_INET
+      && peer.sin_addr.s_addr == wanted.s_addr && UInt16(bigEndian: peer.sin_port) == port
   }
-  return nil
 }

@@ -64,7 +64,7 @@ final class ProgressReports: @unchecked Sendable {
 }
 
 /// What a transfer reports about its progress.
-@Suite struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   /// More than all buffers before a server that doesn't read.
   private static let large: Int64 = 64 << 20
 

@@ -1,6 +1,7 @@
 import FormStreamPlatform
 import FormStreamReceiver
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// What happens when all connections are in use. The time limits are far longer than a test may take.
@@ -152,14 +153,27 @@ import Testing
       $0.minimumRate = 0
     }
     let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    let status = try await onNewThread {
+    let readers = try await onNewThread {
       let address = LoopbackAddress.ip("127.0.0.1", port: server.receiver.port)
-      let readers = try (0..<4).map { _ in try RawClient(address, receiveBuffer: 4096) }
-      for reader in readers { try reader.send(String(repeating: request, count: 1500)) }
+      return try (0..<4).map { _ in
+        let reader = try RawClient(address, receiveBuffer: 4096)
+        try reader.send(String(repeating: request, count: 1500))
+        return SendableBox(reader)
+      }
+    }
+    // Before this, a connection makes room between two responses. The system may still pass some bytes on.
+    var checks = 0
+    let areStuck = await eventually {
+      checks = readers.allSatisfy(\.value.keepsServerFromSending) ? checks + 1 : 0
+      return checks == 100
+    }
+    #expect(areStuck)
+    let status = try await onNewThread {
       let good = try server.client()
       try good.send(Self.head + "abc")
       return try good.response().status
     }
+    withExtendedLifetime(readers) {}
     #expect(status == 200)
   }
 
@@ -194,5 +208,29 @@ import Testing
     #expect(status == 200)
     isServed.withLock { $0 = true }
     for task in asking { await task.value }
+  }
+}
+
+extension RawClient {
+  /// Whether the server, which is in this process, can send nothing more, because this client reads nothing.
+  fileprivate var keepsServerFromSending: Bool {
+    let own = port(descriptor, getsockname)
+    return openDescriptors().contains { other in
+      var watched = pollfd(fd: other, events: Int16(POLLOUT), revents: 0)
+      return port(other, getpeername) == own && poll(&watched, 1, 0) == 0
+    }
+  }
+
+  /// The port at an end of a socket; nil if it is no socket of IPv4.
+  private func port(
+    _ socket: Int32,
+    _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+  ) -> in_port_t? {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(socket, $0, &size) }
+    }
+    return result == 0 && address.sin_family == AF_INET ? address.sin_port : nil
   }
 }

@@ -72,8 +72,11 @@ private struct JSONReader {
   private var next: UInt8? {
     mutating get {
       // ws = *( %x20 / %x09 / %x0A / %x0D )
-      while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
-      return index < bytes.count ? bytes[index] : nil
+      while let byte = current {
+        guard byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D else { return byte }
+        index += 1
+      }
+      return nil
     }
   }
 
@@ -196,8 +199,13 @@ extension JSONReader {
     while let byte = current {
       switch byte {
       case UInt8(ascii: "\""):
-        text += bytes[copied..<index]
-        guard let string = String(validating: text, as: UTF8.self) else {
+        // Most strings have no escapes, and are not copied.
+        if copied > start { text += bytes[copied..<index] }
+        let string =
+          copied > start
+          ? String(validating: text, as: UTF8.self)
+          : String(validating: bytes[start..<index], as: UTF8.self)
+        guard let string else {
           index = start
           throw expected("UTF-8")
         }

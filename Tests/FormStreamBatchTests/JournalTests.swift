@@ -265,6 +265,16 @@ import Testing
     #expect(index.status(of: 100) == .doubtful)
   }
 
+  /// A disk that loses bytes joins the beginning of one record to another record.
+  @Test func `a joined record says nothing of either file`() throws {
+    let (one, other) = (record(100, .failed), record(200, .ok))
+    let journal = try writer()
+    for end in 0..<one.count - 1 { try journal.append(Array(one[...end] + other)) }
+    try journal.close()
+    let index = try index()
+    for offset in [Int64(100), 200] { #expect(index.status(of: offset) == .doubtful) }
+  }
+
   @Test func `journals of other manifests and other files don't count`() throws {
     let journal = try writer(manifest: "other")
     try journal.append(record(0, .ok))

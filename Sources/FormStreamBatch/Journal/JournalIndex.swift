@@ -115,14 +115,14 @@ package struct JournalIndex: Sendable {
       case .accepted(let offset, let accepted):
         noteMention(of: offset)
         note(offset, accepted, journal.head, sliceSize)
-      case .record(let offset, let outcome, let line):
+      case .record(let offset, let record):
         noteMention(of: offset)
         // The server accepted something, but not the bytes of the file.
-        if JournalReader.isMismatch(line) {
+        if record.isMismatch {
           note(offset, doubt)
           if journal.head.sliceSize != nil { unconfirmed.insert(offset) }
         }
-        switch BatchState(rawValue: outcome) {
+        switch record.state {
         case .ok: note(offset, .accepted)
         // Only a complete journal proves that nothing else happened to the file.
         case .failed, .retryable, .sourceChanged, .skipped:

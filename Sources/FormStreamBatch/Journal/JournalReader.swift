@@ -9,8 +9,8 @@ package enum JournalLine {
   case started(Int64)
   /// The server has accepted the first slices of the file whose record begins at `offset` in the manifest.
   case accepted(offset: Int64, AcceptedSlices)
-  /// What became of the file whose record begins at `offset` in the manifest. The line is a `formstream.record/1`.
-  case record(offset: Int64, outcome: String, line: [UInt8])
+  /// What became of the file whose record begins at `offset` in the manifest.
+  case record(offset: Int64, JournalRecord)
   case closed
   /// The line is none of the above, because the disk lost something.
   case damaged
@@ -52,14 +52,21 @@ package enum JournalReader {
       let count: Int
       do { count = try source.read(into: buffer) } catch { throw unreadable(path, error) }
       if count == 0 { return }
-      var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = torn + rest[..<end]
+      let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      var start = 0
+      while let end = piece.firstIndex(of: UInt8(ascii: "\n"), from: start) {
+        let rest = UnsafeRawBufferPointer(rebasing: piece[start..<end])
+        let line =
+          if torn.isEmpty {
+            parsed(rest)
+          } else {
+            (torn + rest).withUnsafeBytes(parsed)
+          }
         torn = []
-        rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
-        try receive(parsed(line))
+        start = end + 1
+        try receive(line)
       }
-      torn += rest
+      torn += piece[start...]
       guard torn.count <= maximumLine else {
         throw BatchError(
           .journalMalformed, on: path.description,
@@ -73,16 +80,12 @@ package enum JournalReader {
   /// several times. Escaping may turn one byte into six. Up to 4 KiB of a response are added.
   private static let maximumLine = 16 * ManifestReader.maximumLine
 
-  private static func parsed(_ line: [UInt8]) -> JournalLine {
-    if let (offset, outcome) = record(line) {
-      return .record(offset: offset, outcome: outcome, line: line)
-    }
-    guard let value = try? JSONValue(parsing: line) else { return .damaged }
+  private static func parsed(_ line: UnsafeRawBufferPointer) -> JournalLine {
+    if let (offset, record) = JournalRecord.read(line) { return .record(offset: offset, record) }
+    if let offset = startedOffset(line) { return .started(offset) }
+    guard let value = try? JSONValue(parsing: Array(line)) else { return .damaged }
     if let head = JournalHead(value) { return .head(head) }
     switch value["schema"]?.text {
-    case JournalMark.startedSchema:
-      guard let offset = value["offset"]?.integer, offset >= 0 else { return .damaged }
-      return .started(offset)
     case JournalMark.slicesSchema:
       guard let offset = value["offset"]?.integer, offset >= 0,
         let bytes = value["accepted"]?.integer, bytes >= 0,
@@ -94,47 +97,14 @@ package enum JournalReader {
     }
   }
 
-  /// The offset and outcome of a record, without parsing all of it: a journal may have ten million records. In a JSON
-  /// string, each quotation mark has a backslash before it, so the keys that are searched for are never inside a string.
-  private static func record(_ line: [UInt8]) -> (offset: Int64, outcome: String)? {
-    guard line.starts(with: recordStart), line.last == UInt8(ascii: "}") else { return nil }
-    return line.withUnsafeBytes { bytes in
-      // A damaged disk can join the beginning of one line to the end of another line. The joined line would have the offset
-      // of one file and the outcome of another file.
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[recordStart.count...])
-      guard !bytes.contains(where: { $0 < 0x20 }),
-        text(after: "\"schema\":", in: rest, upTo: ",") == nil
-      else { return nil }
-      guard let offset = text(after: "\"offset\":", in: bytes, upTo: ","),
-        let outcome = text(after: "\"outcome\":\"", in: bytes, upTo: "\""),
-        let number = Int64(offset), number >= 0
-      else { return nil }
-      return (number, outcome)
-    }
-  }
-
-  /// Whether a record says that the server did not confirm the file.
-  static func isMismatch(_ line: [UInt8]) -> Bool {
-    line.contains(Array("\"error\":{\"code\":\"digest-mismatch\"".utf8))
-  }
-
-  private static let recordStart = Array("{\"schema\":\"\(FileResult.schema)\",".utf8)
-
-  private static func text(
-    after key: StaticString, in bytes: UnsafeRawBufferPointer, upTo end: Unicode.Scalar
-  ) -> String? {
-    let key = UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
-    guard let first = key.first else { return nil }
-    var rest = bytes[...]
-    while let index = rest.firstIndex(of: first) {
-      rest = rest[index...]
-      if rest.starts(with: key) {
-        let value = rest.dropFirst(key.count).prefix { $0 != UInt8(ascii: end) }
-        return String(decoding: value, as: UTF8.self)
-      }
-      rest = rest.dropFirst()
-    }
-    return nil
+  /// The offset in a line that says that a request begins; nil if the line is another one.
+  private static func startedOffset(_ line: UnsafeRawBufferPointer) -> Int64? {
+    var members = JSONMembers(of: line)
+    guard members.next()?.hasText(JournalMark.startedSchema, for: "schema") == true,
+      let member = members.next(), member.key.spells("offset"), members.next() == nil,
+      members.isComplete, let offset = member.number, offset >= 0
+    else { return nil }
+    return offset
   }
 
   /// The error for a directory of journals that can't be listed.

@@ -41,7 +41,7 @@ struct JournalSummary {
       case .damaged: isDamaged = true
       case .started(let offset): if range.contains(offset) { started.insert(offset) }
       case .accepted(let offset, _): if range.contains(offset) { receive(line) }
-      case .record(let offset, _, _):
+      case .record(let offset, _):
         guard range.contains(offset) else { return }
         started.remove(offset)
         receive(line)

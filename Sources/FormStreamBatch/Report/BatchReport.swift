@@ -171,10 +171,10 @@ extension JournalFindings {
       case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, _): self[offset].insert([.partlyStored, .unknownInGroup])
-      case .record(let offset, let outcome, let line):
-        self[offset].note(outcome, line, isHarmlessTwice: isHarmlessTwice)
+      case .record(let offset, let record):
+        self[offset].note(record, isHarmlessTwice: isHarmlessTwice)
         // Only a complete journal proves that nothing else happened to the file.
-        if !isClosed, outcome != BatchState.ok.rawValue {
+        if !isClosed, record.state != .ok {
           self[offset].insert(isHarmlessTwice ? .unknownInGroup : .maybeDuplicate)
         }
       }
@@ -183,19 +183,19 @@ extension JournalFindings {
 }
 
 extension JournalFindings.Finding {
-  fileprivate mutating func note(_ outcome: String, _ line: [UInt8], isHarmlessTwice: Bool) {
-    if JournalReader.isMismatch(line) {
+  fileprivate mutating func note(_ record: JournalRecord, isHarmlessTwice: Bool) {
+    if record.isMismatch {
       insert([.partlyStored, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
     }
-    switch BatchState(rawValue: outcome) {
+    switch record.state {
     case .ok:
       // Journals of harmless runs are added before the others.
       if contains(.accepted), !isHarmlessTwice || !contains(.acceptedInGroup) {
         insert(.acceptedAgain)
       }
       insert([.accepted, .acceptedInGroup])
-      if JournalReader.isMaybeDuplicate(line) { insert(.maybeDuplicate) }
-    case .failed: insert(JournalReader.isUnreadable(line) ? .unreadable : .failed)
+      if record.isMaybeDuplicate { insert(.maybeDuplicate) }
+    case .failed: insert(record.isUnreadable ? .unreadable : .failed)
     case .sourceChanged: insert(.sourceChanged)
     case .retryable: insert(.retryable)
     // The file was left out because of an earlier run, whose journal says why.

@@ -79,6 +79,14 @@ func relay(from source: String, to target: String, in session: TransferSession) 
   try await session.put(target, body: body)
 }
 
+func sendAll(_ files: [String], to target: String, in session: TransferSession) async throws {
+  let url = try HTTPURL(target)
+  let requests = files.lazy.map { TransferRequest(.put, url, query: ["name": $0], body: .file($0)) }
+  for await (index, result) in session.results(of: requests, limit: 8) {
+    print(files[index], result.outcome)
+  }
+}
+
 func remove(_ url: String, in session: TransferSession) async throws -> Photo? {
   let photo = try await session.delete(url).decoded(as: Photo?.self)  // nil without a body
   return photo

@@ -79,8 +79,8 @@ func sendMany(_ url: String, _ files: [String]) async throws {
   var configuration = TransferSession.Configuration()
   configuration.maximumConnectionsPerHost = 8
   let session = try TransferSession(configuration)
-  let tasks = try files.map { try session.start(TransferRequest(.put, url + $0, body: .file($0))) }
-  for (file, task) in zip(files, tasks) { print(file, await task.result.outcome) }
+  let requests = try files.map { try TransferRequest(.put, url + $0, body: .file($0)) }
+  for await (i, result) in session.results(of: requests, limit: 8) { print(files[i], result.outcome) }
 }
 
 func cancel(_ session: TransferSession, _ request: TransferRequest) async {

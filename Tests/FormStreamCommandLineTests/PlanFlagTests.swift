@@ -22,6 +22,7 @@ import Testing
     "plan type-for": ("$F plan --with-type --type-for '*.txt=a/b' t", "\"type\":\"a/b\""),
     "plan charset": ("$F plan --with-type --charset words", "text/plain; charset=us-ascii"),
     "plan magic-file": ("$F plan --with-type --magic-file missing t 2>&1", "\"missing\""),
+    "plan quiet": ("$F plan -q -o m3 t 2>&1; echo $?; ls m3", "0\nm3\n"),
     "plan output": ("$F plan -o m2 t && head -n 1 m2", "formstream.manifest/1"),
     "report manifest": ("$F report --manifest m j; echo $?", "3 files: 2 ok, 1 missing."),
     "report shard": ("$F report --manifest m --shard 1/1 j", "3 files"),

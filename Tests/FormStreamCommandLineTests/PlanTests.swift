@@ -42,6 +42,20 @@ import Testing
         """)
   }
 
+  @Test func `patterns that match nothing are named, and -q prints no notes`() throws {
+    let command = "plan --include b --include '*.jpgg' --include '*.png' d > m"
+    let run = try shell("$F \(command)", in: place())
+    #expect(run.exit == 0)
+    #expect(
+      run.stderr.hasPrefix(
+        """
+        formstream: No file matches --include "*.jpgg".
+        formstream: No file matches --include "*.png".
+
+        """), "\(run.stderr)")
+    #expect(try shell("$F \(command) -q", in: place()).stderr.isEmpty)
+  }
+
   @Test func `several sources are below the current directory`() throws {
     let run = try shell(
       "printf 'd/e/c\\0./d/b\\0' | $F plan d/b d/e --files-from0 - | tee m; pwd", in: place())

@@ -35,6 +35,7 @@ final class DirectoryWalk {
   init(_ root: LocalPath, _ options: ListingOptions) throws(SystemError) {
     self.root = root
     self.options = options
+    leftOut.usedIncludes = options.includes.isEmpty ? nil : []
     let stream = try waitingForDescriptors { () throws(SystemError) in try DirectoryStream(root) }
     try enter(stream, prefix: [])
   }
@@ -113,7 +114,7 @@ final class DirectoryWalk {
   private func lookAtFile(
     _ name: FileName, _ relative: [UInt8], in level: Level
   ) throws(SystemError) -> Found? {
-    if options.leavesOut(file: relative) {
+    if options.leavesOut(file: relative, &leftOut) {
       leftOut.excluded += 1
       return nil
     }
@@ -135,7 +136,7 @@ final class DirectoryWalk {
       (number, status) throws(SystemError) in
       switch status.kind {
       case .regular:
-        if options.leavesOut(file: relative) {
+        if options.leavesOut(file: relative, &leftOut) {
           leftOut.excluded += 1
           return nil
         }

@@ -46,6 +46,7 @@ public final class FileListing: BatchInput {
     _ sources: [BatchSource], _ options: ListingOptions = ListingOptions()
   ) throws(BatchError) {
     self.options = options
+    leftOut.usedIncludes = options.includes.isEmpty ? nil : []
     var checked: [Checked] = []
     for source in sources { checked.append(try Self.check(source, options)) }
     self.sources = checked[...]
@@ -211,7 +212,7 @@ public final class FileListing: BatchInput {
       leftOut.directories += 1
       return nil
     }
-    if options.leavesOut(file: place.relative.bytes) {
+    if options.leavesOut(file: place.relative.bytes, &leftOut) {
       leftOut.excluded += 1
       return nil
     }
@@ -293,5 +294,6 @@ extension LeftOutEntries {
     excluded += other.excluded
     directories += other.directories
     repeated += other.repeated
+    usedIncludes?.formUnion(other.usedIncludes ?? [])
   }
 }

@@ -32,10 +32,14 @@ extension ListingOptions {
     excludes.contains { $0.matches(relative, isDirectory: true) }
   }
 
-  /// Whether a file below the root is left out.
-  func leavesOut(file relative: [UInt8]) -> Bool {
-    !includes.isEmpty && !includes.contains { $0.matches(relative, isDirectory: false) }
-      || excludes.contains { $0.matches(relative, isDirectory: false) }
+  /// Whether a file below the root is left out. Notes the pattern of ``includes`` that the file matches.
+  func leavesOut(file relative: [UInt8], _ leftOut: inout LeftOutEntries) -> Bool {
+    if !includes.isEmpty {
+      let matching = includes.indices.filter { includes[$0].matches(relative, isDirectory: false) }
+      if matching.isEmpty { return true }
+      leftOut.usedIncludes?.formUnion(matching)
+    }
+    return excludes.contains { $0.matches(relative, isDirectory: false) }
   }
 }
 
@@ -53,6 +57,9 @@ public struct LeftOutEntries: Hashable, Sendable {
   public var directories = 0
   /// Further names of files that were listed before: each file is listed once.
   public var repeated = 0
+
+  /// Which of ``ListingOptions/includes`` a file matched; nil if there are none, or if a manifest names the files.
+  package var usedIncludes: Set<Int>?
 
   /// Nothing was left out.
   public init() {}

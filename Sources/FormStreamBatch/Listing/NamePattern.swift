@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// `[!a-z]` one byte that is not in the set. `**` matches any bytes. A backslash takes away the special meaning of the next
 /// byte. A pattern without a slash is matched against the last component of a path. A pattern with a slash is matched
 /// against the path below the root: `a/*.txt`, `**/a/b`, `/a`. A pattern with a slash at its end matches only directories.
-public struct NamePattern: Hashable, Sendable {
+public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
   /// The greatest length of a pattern, in bytes.
   public static let maximumLength = 4096
 
@@ -29,6 +29,9 @@ public struct NamePattern: Hashable, Sendable {
   private let tokens: [Token]
   private let isPath: Bool
   private let matchesDirectoriesOnly: Bool
+
+  /// The pattern as it was written. Bytes that are not UTF-8 are replaced.
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Reads a pattern.
   ///

@@ -108,9 +108,10 @@ extension Flag {
     },
     Flag(
       long: "quiet", short: "q", group: .output,
-      verbs: Verb.likeCurl + [.send, .receive, .encode, .parse],
+      verbs: Verb.likeCurl + [.send, .plan, .receive, .encode, .parse],
       summary: "Print no notes, and only the progress that was asked for",
       summaries: [
+        .plan: "Print no notes and no summary",
         .encode: "Print no notes",
         .parse: "Print no notes",
         .receive: "Print no notes",

@@ -5,7 +5,7 @@ import FormStreamMultipart
 /// Runs `plan`: lists files in a manifest. The manifest also lists entries that can't be sent, so that no report calls
 /// the files complete without them.
 func makeManifest(_ plan: ManifestPlan) throws(Failure) {
-  warn(of: plan.sniffer)
+  if !plan.isQuiet { warn(of: plan.sniffer) }
   let output = try ManifestOutput(plan.output)
   let listing = try convertingErrors { () throws(BatchError) in
     try FileListing(plan.sources, plan.listing)
@@ -33,10 +33,12 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
     if let failure { throw Failure(failure) }
   }
   try output.commit()
-  for line in listing.leftOut.lines { StandardError.note(line) }
+  if !plan.isQuiet {
+    for line in listing.leftOut.lines(of: plan.listing) { StandardError.note(line) }
+  }
   let summary = "\(counted(count, "file", "files")), \(HumanReadable.size(bytes))"
   guard problems.count > 0 else {
-    StandardError.note("\(summary).")
+    if !plan.isQuiet { StandardError.note("\(summary).") }
     return
   }
   throw Failure(
@@ -65,9 +67,12 @@ private struct Problems {
 }
 
 extension LeftOutEntries {
-  /// Lines about the entries that were left out, with the flags that include them.
-  var lines: [String] {
+  /// Lines about the entries that were left out, with the flags that include them, and about patterns of no use.
+  func lines(of options: ListingOptions) -> [String] {
     var lines: [String] = []
+    for (index, pattern) in options.includes.enumerated() where usedIncludes?.contains(index) == false {
+      lines.append("No file matches --include \(pattern.description.quoted).")
+    }
     if hidden > 0 {
       lines.append(
         "\(counted(hidden, "hidden name", "hidden names")) left out; --hidden lists them.")

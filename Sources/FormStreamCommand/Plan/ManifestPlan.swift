@@ -11,6 +11,7 @@ struct ManifestPlan {
   let sniffer: MediaTypeSniffer?
   let hasDigests: Bool
   let output: OutputTarget
+  let isQuiet: Bool
 }
 
 extension ManifestPlan {
@@ -32,6 +33,7 @@ extension ManifestPlan {
     isSorted = arguments.listing.sorts
     sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments.types) : nil
     hasDigests = arguments.listing.computesDigests
+    isQuiet = arguments.request.isQuiet
     output =
       try arguments.output.map { (file) throws(Failure) in try OutputTarget(file) }
       ?? .standardOutput

@@ -69,10 +69,29 @@ def many(table, formstream, work, rounds, count):
             runs = [cost(loop, work) for _ in range(min(rounds, 3))]
             table.add("files of 4 KiB by send", "1/s", rates["ours"], [FEW / seconds for seconds, _ in runs],
                       peer_name=name)
+    refusing(table, formstream, work, min(rounds, 3), files[:600])
     if shutil.which("openssl") is None or Gateway.program("nginx") is None:
         table.note("openssl or nginx is not installed: many files over TLS were left out.")
         return
     on_slow_link(table, formstream, work, rounds, files[:max(count // 5, 1000)])
+
+
+def refusing(table, formstream, work, rounds, files):
+    """Sends files to a server that refuses some requests by chance."""
+    listed = work / "files"
+    listed.write_text("".join(f"{file}\n" for file in files))
+    for refused in (0, 1, 2, 5, 30):
+        section(f"Sending {len(files)} files of 4 KiB to a server that refuses {refused} of 100 requests")
+        with Discarding(table, work, refused) as server:
+            curl = curl_list(work / "curl-refused", server.url, files, "retry = 5")
+            for jobs in (1, 8, CONCURRENT):
+                ours = [formstream, "send", "-q", "-j", jobs, "--sniff", "extension", "--retry", 5,
+                        "--files-from", listed, server.url]
+                runs = alternating(rounds, *(lambda command=command: cost(command, work) for command in (
+                    ours, [jobs if word == CONCURRENT else word for word in curl])))
+                table.add(f"{len(files)} files by send -j {jobs}, {refused} % refused", "s",
+                          *([seconds for seconds, _ in samples] for samples in runs),
+                          ("<=", 1.2) if refused else None, peer_name="curl --parallel --retry 5")
 
 
 def on_slow_link(table, formstream, work, rounds, files):

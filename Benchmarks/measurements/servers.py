@@ -15,15 +15,16 @@ from .programs import c_program
 
 
 class Discarding:
-    """A server that discards bodies. Its port is None if there is no C compiler to build it with."""
+    """A server that discards bodies. Its port is None if there is no C compiler to build it with.
+    It refuses a share of the requests with 503: so many of a hundred."""
 
-    def __init__(self, table, work):
+    def __init__(self, table, work, refused=0):
         self.port = None
         if shutil.which("cc") is None:
             table.note("There is no C compiler: uploads were left out.")
             return
         self.server = subprocess.Popen(
-            [c_program("discard", work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [c_program("discard", work), str(refused)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = int(self.server.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}/"
 

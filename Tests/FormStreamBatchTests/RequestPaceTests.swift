@@ -4,51 +4,80 @@ import Testing
 
 /// How many requests are allowed at the same time.
 @Suite struct RequestPaceTests {
-  private static var policy: RetryPolicy {
+  private static func pace(_ maximum: Int) -> RequestPace {
     var policy = RetryPolicy(attempts: 3)
     policy.baseDelay = .zero
-    return policy
+    return RequestPace(maximum: maximum, rate: nil, policy: policy)
   }
 
-  @Test func `an overloaded server gets half as many requests, each time`() async {
-    let pace = RequestPace(maximum: 16, rate: nil, policy: Self.policy)
+  @Test func `single refusals slow nothing`() {
+    let pace = Self.pace(16)
+    for number in 0..<1000 {
+      if number % 3 == 0 { pace.noteRefusal(nil, begun: .now) } else { pace.noteResponse() }
+    }
     #expect(pace.allowed == 16)
-    pace.noteOverload(nil, begun: .now)
-    #expect(pace.allowed == 8)
-    for _ in 0..<10 { pace.noteOverload(nil, begun: .now) }
+    #expect(!pace.isSlowed)
+  }
+
+  @Test(arguments: [(1, 4), (8, 4), (12, 6), (50, 8)])
+  func `refusals in a row leave one request at a time`(maximum: Int, row: Int) async {
+    let pace = Self.pace(maximum)
+    for _ in 1..<row { pace.noteRefusal(nil, begun: .now) }
+    #expect(pace.allowed == maximum)
+    pace.noteRefusal(nil, begun: .now)
     #expect(pace.allowed == 1)
     #expect(await pace.enter())
     #expect(pace.active == 1)
-    // A second one waits until the first has ended.
+    // A second request waits until the first has ended.
     async let second = pace.enter()
     pace.leave()
     #expect(await second)
     #expect(pace.active == 1)
   }
 
-  @Test func `of requests that were sent together, only the first refusal counts`() {
-    let pace = RequestPace(maximum: 16, rate: nil, policy: Self.policy)
-    let begun = ContinuousClock.now
-    for _ in 0..<16 { pace.noteOverload(nil, begun: begun) }
-    #expect(pace.allowed == 8)
+  @Test func `half of many requests refused is an overload, too`() {
+    let pace = Self.pace(16)
+    for number in 0..<64 {
+      #expect(pace.allowed == 16)
+      if number % 2 == 1 { pace.noteRefusal(nil, begun: .now) } else { pace.noteResponse() }
+    }
+    #expect(pace.allowed == 1)
   }
 
-  @Test func `with successes a little more is allowed, up to what it was`() {
-    let pace = RequestPace(maximum: 8, rate: nil, policy: Self.policy)
-    for _ in 0..<5 { pace.noteOverload(nil, begun: .now) }
+  @Test func `a server that says how long to wait is overloaded`() {
+    let pace = Self.pace(16)
+    pace.noteRefusal(.zero, begun: .now)
+    #expect(pace.allowed == 1)
+  }
+
+  @Test func `after an overload more is allowed, first quickly and then slowly`() {
+    let pace = Self.pace(32)
+    for _ in 0..<8 { pace.noteRefusal(nil, begun: .now) }
     var counts: [Int] = []
-    while pace.allowed < 8, counts.count < 1000 {
-      pace.noteSuccess()
+    while pace.allowed < 32, counts.count < 2000 {
+      pace.noteResponse()
       counts.append(pace.allowed)
     }
-    #expect(pace.allowed == 8)
-    // About as many successes for one more as there are requests.
-    #expect((20...60).contains(counts.count), "\(counts)")
+    #expect(counts.prefix(15) == ArraySlice(2...16))
+    // Then about as many responses for one more as there are requests.
+    #expect((300...500).contains(counts.count), "\(counts.count)")
     #expect(!pace.isSlowed)
   }
 
+  /// Regression: a request ended, and of several that waited only one began, although more were allowed again.
+  @Test func `all that are allowed begin`() async {
+    let pace = Self.pace(4)
+    for _ in 0..<4 { pace.noteRefusal(nil, begun: .now) }
+    #expect(await pace.enter())
+    async let second = pace.enter()
+    async let third = pace.enter()
+    for _ in 0..<20 { pace.noteResponse() }
+    let begun = await [second, third]
+    #expect(begun == [true, true])
+  }
+
   @Test func `after a stop no request begins`() async {
-    let pace = RequestPace(maximum: 2, rate: nil, policy: Self.policy)
+    let pace = Self.pace(2)
     pace.stop()
     #expect(await !pace.enter())
   }

@@ -88,6 +88,8 @@ import Testing
     "retry": Effect("--retry", "1", shows: "2 requests", at: "/busy"),
     "max-retry-after": Effect(
       "--retry", "1", "--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
+    "retry-delay": Effect(
+      "--retry", "1", "--retry-delay", "0.01", shows: "2 requests", at: "/busy"),
     "retry-unsafe": Effect("--retry", "1", "--retry-unsafe", shows: "2 requests", at: "/lost"),
     "retry-all-errors": Effect(
       "--retry", "1", "--retry-all-errors", shows: "2 requests", at: "/lost"),
@@ -113,6 +115,8 @@ import Testing
     "skip-unknown": Effect("--skip-unknown", shows: "--journal DIR"),
     "keep-going": Effect("--keep-going", "missing", shows: "1 requests"),
     "max-rate": Effect("--max-rate", "100", shows: "exit 0"),
+    "max-failures": Effect(
+      "--max-failures", "1", "-j", "1", "--retry", "0", "x.png", "bird", shows: "--max-failures says", at: "/lost"),
     "http1.1": Effect("--http1.1", shows: " HTTP/1.1\r\n"),
     "http2": Effect("--http2", shows: " HTTP/1.1\r\n"),
     "http2-prior-knowledge": Effect(

@@ -1,10 +1,11 @@
 // A server that reads requests and discards their bodies, at the same cost for each client. It prints its
-// port, and ends when its standard input ends.
+// port, and ends when its standard input ends. Of a hundred requests, it refuses as many as its argument says with 503.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,15 @@
 #include <unistd.h>
 
 enum { ROOM = 256 * 1024 };
+
+static unsigned refused_of_hundred;
+static atomic_uint requests;
+
+// The same requests in each run, and scattered.
+static int is_refused(void) {
+  uint32_t number = atomic_fetch_add(&requests, 1) * 2654435761u;
+  return (number >> 8) % 100 < refused_of_hundred;
+}
 
 struct reader {
   int socket;
@@ -89,8 +99,9 @@ static int serve_one(struct reader *reader) {
   int is_chunked = header(reader->bytes, "\nTransfer-Encoding: chunked") != NULL;
   if (is_chunked ? !discard_chunks(reader) : !discard(reader, length ? strtoull(length, NULL, 10) : 0))
     return 0;
-  static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-  return send(reader->socket, answer, sizeof answer - 1, MSG_NOSIGNAL) > 0;
+  const char *answer = is_refused() ? "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+                                    : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+  return send(reader->socket, answer, strlen(answer), MSG_NOSIGNAL) > 0;
 }
 
 static void *serve(void *argument) {
@@ -108,7 +119,8 @@ static void *end_with_input(void *unused) {
   exit(0);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count > 1) refused_of_hundred = (unsigned)atoi(arguments[1]);
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;

@@ -32,14 +32,18 @@ extension BatchRun {
       notePace(result, begun: begun)
       noteReachability(result)
       noteRefusal(of: sent)
+      noteAccess(result)
       pace.leave()
       guard let wait else { return true }
       if !leaving.isEmpty {
         // Other files may have changed, too, so all of them are opened again.
         await open(&unit)
         request = layOut(&unit)
-      } else if !result.isOfOverload {
-        guard await pause(wait), !loop.isOverdue else {
+      } else {
+        queue.leave()
+        let isOver = await pause(wait)
+        queue.takeUp()
+        guard isOver, !loop.isOverdue else {
           finish(unit.removeAll())
           return true
         }
@@ -48,8 +52,7 @@ extension BatchRun {
     return true
   }
 
-  /// How long to wait before the unit's next attempt; nil if there is no next attempt. After an overload, ``RequestPace``
-  /// decides when the attempt begins.
+  /// How long to wait before the unit's next attempt; nil if there is no next attempt.
   private func wait(
     after result: TransferResult, _ unit: inout BatchRequest, isShrunk: Bool, _ loop: RetryLoop
   ) -> Duration? {
@@ -102,9 +105,9 @@ extension BatchRun {
 
   private func notePace(_ result: TransferResult, begun: ContinuousClock.Instant) {
     if result.isOfOverload {
-      pace.noteOverload(result.retryAfter, begun: begun)
+      pace.noteRefusal(result.retryAfter, begun: begun)
     } else if result.status != nil {
-      pace.noteSuccess()
+      pace.noteResponse()
     }
   }
 
@@ -125,9 +128,24 @@ extension BatchRun {
       let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
       let isUnreachable = codes.contains(result.error?.code)
       state.unreachable = isUnreachable ? state.unreachable + 1 : 0
-      return state.unreachable >= unreachableLimit
+      return state.unreachable >= max(10, 2 * plan.concurrency)
     }
-    if isUnreachable { stop() }
+    if isUnreachable { end(early: .unreachable) }
+  }
+
+  /// Ends the run if the server refuses access to the first requests, and has accepted none: a token in a header is then
+  /// wrong or missing, and would be for each file.
+  private func noteAccess(_ result: TransferResult) {
+    guard let status = result.status else { return }
+    let isRefused = state.withLock { state in
+      guard let refusals = state.accessRefusals, status == 401 || status == 403 else {
+        state.accessRefusals = nil
+        return false
+      }
+      state.accessRefusals = refusals + 1
+      return refusals + 1 >= max(plan.concurrency, 4)
+    }
+    if isRefused { end(early: .accessRefused(status: status)) }
   }
 
   /// Ends the run if the server or the proxy refused the credentials. Otherwise they would be refused for each file, or the
@@ -135,12 +153,8 @@ extension BatchRun {
   private func noteRefusal(of request: TransferRequest) {
     let isByServer = session.hasSeenRefusal(ofCredentialsOf: request)
     let isByProxy = session.hasSeenRefusal(byProxyOf: request)
-    guard isByServer || isByProxy else { return }
-    state.withLock { state in
-      if isByServer { state.areCredentialsRefused = true }
-      if isByProxy { state.areProxyCredentialsRefused = true }
-    }
-    stop()
+    if isByServer { end(early: .credentialsRefused) }
+    if isByProxy { end(early: .proxyCredentialsRefused) }
   }
 }
 

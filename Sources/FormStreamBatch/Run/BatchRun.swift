@@ -45,8 +45,9 @@ package final class BatchRun: Sendable {
     var inFlight: [Int: InFlight] = [:]
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
-    var areCredentialsRefused = false
-    var areProxyCredentialsRefused = false
+    /// How many requests were refused with 401 or 403, without any other response; nil after another response.
+    var accessRefusals: Int? = 0
+    var earlyEnds: Set<EarlyEnd> = []
     /// The files that were listed and have no outcome yet, by their indices; empty if the run has no `rest`.
     var unfinished: [Int: BatchFile] = [:]
   }
@@ -56,7 +57,7 @@ package final class BatchRun: Sendable {
   package let session: TransferSession
   let pace: RequestPace
   let state = Guarded(State())
-  private let queue: FileQueue
+  let queue: FileQueue
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
 
@@ -76,7 +77,9 @@ package final class BatchRun: Sendable {
     self.rest = rest
     session = try TransferSession(plan.session)
     pace = RequestPace(maximum: plan.concurrency, rate: plan.requestRate, policy: plan.retry)
-    queue = FileQueue(capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency)
+    queue = FileQueue(
+      capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency,
+      maximumInWork: plan.concurrency + Self.opensAhead(plan))
   }
 
   /// Stops taking files. Requests that are on their way go on.
@@ -104,14 +107,8 @@ package final class BatchRun: Sendable {
   package var isSlowed: Bool { pace.isSlowed }
   /// Whether the run was stopped, so that no more files are begun.
   package var isStopped: Bool { state.withLock(\.isStopped) }
-  /// Whether the run ended because nothing accepts connections.
-  package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
-  /// Whether the run ended because a server refused the credentials.
-  package var areCredentialsRefused: Bool { state.withLock(\.areCredentialsRefused) }
-  /// Whether the run ended because a proxy refused the user and password, or demanded them.
-  package var areProxyCredentialsRefused: Bool { state.withLock(\.areProxyCredentialsRefused) }
-
-  var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
+  /// Why the run was ended early; empty if it wasn't, or if the user stopped it.
+  package var earlyEnds: Set<EarlyEnd> { state.withLock(\.earlyEnds) }
 
   /// Sends the files that `next` returns, until `next` returns nil. `next` is called on a thread of its own, and may block.
   ///
@@ -120,16 +117,17 @@ package final class BatchRun: Sendable {
     // The first timer of the process needs descriptors. If none were left, the process would end. So the first wait is
     // here, before files are opened.
     try? await Task.sleep(for: .nanoseconds(1))
-    let ahead = min(max(processorCount, 2), 8)
-    guard let threads = BlockingExecutor(threads: ahead, named: "formstream-prep"),
+    guard let threads = BlockingExecutor(threads: Self.threadCount, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
-    // If a request has several files, opening more than one pack in advance would take too much memory.
-    let taskCount = plan.concurrency + (plan.packing.isShared ? 1 : ahead)
+    let taskCount = plan.concurrency + Self.opensAhead(plan) + plan.maximumSetAside
     await withDiscardingTaskGroup { group in
       for _ in 0..<taskCount {
         group.addTask(executorPreference: threads) { [self] in
-          while let files = await queue.next() { await send(files) }
+          while let files = await queue.next() {
+            await send(files)
+            queue.leave()
+          }
         }
       }
     }
@@ -139,6 +137,14 @@ package final class BatchRun: Sendable {
     do { try journal?.writer.close() } catch { throw failure ?? error }
     if let failure { throw failure }
     return totals
+  }
+
+  /// How many threads open files.
+  private static let threadCount = min(max(processorCount, 2), 8)
+
+  /// How many packs are opened in advance. If a request has several files, more than one pack would take too much memory.
+  private static func opensAhead(_ plan: BatchSettings) -> Int {
+    plan.packing.isShared ? 1 : threadCount
   }
 
   private static let noThreads = BatchError(
@@ -181,6 +187,12 @@ package final class BatchRun: Sendable {
   /// Ends the run because of an error that is not about a single file.
   func end(because error: any Error) {
     state.withLock { $0.failure = $0.failure ?? error }
+    stop()
+  }
+
+  /// Ends the run because the other files would fail as well.
+  func end(early reason: EarlyEnd) {
+    state.withLock { _ = $0.earlyEnds.insert(reason) }
     stop()
   }
 
@@ -235,12 +247,14 @@ package final class BatchRun: Sendable {
     for ending in endings where ending.state != .ok {
       endIfThrowing { try passOn(ending.file, ending) }
     }
-    state.withLock { state in
+    let failures = state.withLock { state in
       for (ending, result) in zip(endings, results) {
         state.unfinished[ending.file.index] = nil
         state.totals.note(ending, result)
       }
+      return state.totals.unaccepted
     }
+    if let limit = plan.maximumFailures, failures >= limit { end(early: .tooManyFailures) }
   }
 }
 

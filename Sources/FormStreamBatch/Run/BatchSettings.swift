@@ -25,6 +25,8 @@ package struct BatchSettings: Sendable {
   /// How many requests may begin in a second; nil for no limit.
   package var requestRate: Double?
   package var retry = RetryPolicy(attempts: 3)
+  /// After how many files that were not accepted the run is ended; nil for no limit.
+  package var maximumFailures: Int?
   /// Whether each file's digest is computed before it is sent.
   package var computesDigest = false
   /// The values of some parts of the form, by the indices of the parts.
@@ -60,6 +62,12 @@ package struct BatchSettings: Sendable {
   package var isHarmlessInLaterRuns: Bool {
     request.method.isIdempotent
       || sendsIdempotencyKeys && !packing.isShared && !request.options.redirects.allowsOtherOrigins
+  }
+
+  /// How many requests wait at the same time until they are repeated, while others are sent. Unless a request has several files,
+  /// the file of each stays open.
+  package var maximumSetAside: Int {
+    packing.isShared ? concurrency : min(32 + 8 * concurrency, 256)
   }
 
   /// Whether a digest of each file is needed.

@@ -40,6 +40,9 @@ package struct BatchTotals: Sendable {
   /// How many files have a state. The other files have no outcome yet.
   package var finished: Int { states.values.reduce(0, +) }
 
+  /// How many files were neither accepted nor skipped.
+  package var unaccepted: Int { finished - self[.ok] - self[.skipped] }
+
   /// The most common errors, the most frequent first.
   package func commonestErrors(_ count: Int) -> [CommonError] {
     Array(errors.values.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(count))

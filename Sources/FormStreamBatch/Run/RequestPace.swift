@@ -2,11 +2,12 @@ import FormStreamPlatform
 package import FormStreamHTTP
 
 /// Decides when the next request may begin. It limits how many requests there are at the same time and how many begin in a
-/// second. It makes all requests wait if the server is overloaded.
+/// second. It slows all requests down if the server is overloaded.
 ///
-/// After a 429 or 503, half as many requests are allowed as before, but at least one. New requests wait until the time that
-/// the server asked for. They also wait for a delay that doubles each time. With each success, the allowed number grows a
-/// little, up to the original number.
+/// A single 429 or 503 doesn't mean that: only its own request waits. The server is overloaded if it refuses several requests
+/// in a row, or half of many, or if it says how long to wait (`Retry-After`). Then one request at a time is allowed, which
+/// waits until the time that the server asked for, and for a delay that doubles with each further refusal. After a response
+/// that is no refusal, more are allowed: one more for each response up to half the number before, then slowly.
 package final class RequestPace: Sendable {
   private struct State {
     var active = 0
@@ -21,6 +22,9 @@ package final class RequestPace: Sendable {
     var lastSlowing = ContinuousClock.now
     /// How many times in a row the server was overloaded.
     var slowings = 0
+    /// Up to this number, each response allows one more request.
+    var quickGrowth: Double = 0
+    var refusals = RecentRefusals()
     var isStopped = false
 
     var hasRoom: Bool { Double(active) < allowed.rounded(.down) }
@@ -29,6 +33,12 @@ package final class RequestPace: Sendable {
       guard hasRoom, let next = waiting.popLast() else { return nil }
       active += 1
       return next
+    }
+
+    mutating func takeAllWaiting() -> [CheckedContinuation<Bool, Never>] {
+      var taken: [CheckedContinuation<Bool, Never>] = []
+      while let next = takeWaiting() { taken.append(next) }
+      return taken
     }
   }
 
@@ -84,18 +94,23 @@ package final class RequestPace: Sendable {
     next?.resume(returning: true)
   }
 
-  /// Notes that the server is overloaded. If several requests that were sent at the same time are refused, only the first
-  /// refusal slows the pace.
-  package func noteOverload(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
+  /// Notes a 429 or 503. If the server is overloaded, all requests wait. If several requests that were sent at the same time
+  /// are refused, only the first refusal slows the pace.
+  ///
+  /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
+  package func noteRefusal(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
     let now = ContinuousClock.now
     state.withLock { state in
-      if begun >= state.lastSlowing {
+      state.refusals.note(isRefused: true)
+      let isOverloaded =
+        retryAfter != nil || state.slowings > 0 || state.refusals.areMany(among: maximum)
+      guard isOverloaded else { return }
+      if begun >= state.lastSlowing || state.slowings == 0 {
         state.lastSlowing = now
         state.slowings += 1
-        state.allowed = max(1, (state.allowed / 2).rounded(.down))
-        var generator = SystemRandomNumberGenerator()
-        let wait = Backoff.wait(before: state.slowings + 1, policy, using: &generator)
-        state.notBefore = max(state.notBefore, now + wait)
+        state.quickGrowth = max(state.quickGrowth, (state.allowed / 2).rounded(.down))
+        state.allowed = 1
+        state.notBefore = max(state.notBefore, now + wait(after: state.slowings))
       }
       // If the server asks for a longer wait than the policy allows, the file is not sent again. The other files then wait
       // only for the time computed above.
@@ -105,14 +120,25 @@ package final class RequestPace: Sendable {
     }
   }
 
-  /// Notes that the server responded and is not overloaded.
-  package func noteSuccess() {
-    let next = state.withLock { state in
+  /// How long all requests wait. The first time, one request finds out at once whether the server still refuses. Later, the
+  /// wait is at least half of its bound, because a wait of nearly nothing would only be another refusal.
+  private func wait(after slowings: Int) -> Duration {
+    guard slowings > 1 else { return .zero }
+    let bound = Backoff.bound(before: slowings, policy)
+    return .milliseconds(Int64.random(in: bound / 2...bound))
+  }
+
+  /// Notes a response that is no refusal.
+  package func noteResponse() {
+    let ready = state.withLock { state in
+      state.refusals.note(isRefused: false)
       state.slowings = 0
-      state.allowed = min(Double(maximum), state.allowed + 1 / state.allowed)
-      return state.takeWaiting()
+      let growth = state.allowed < state.quickGrowth ? 1 : 1 / state.allowed
+      state.allowed = min(Double(maximum), state.allowed + growth)
+      if state.allowed == Double(maximum) { state.quickGrowth = 0 }
+      return state.takeAllWaiting()
     }
-    next?.resume(returning: true)
+    for task in ready { task.resume(returning: true) }
   }
 
   /// Stops the pace: no request begins from here on.

@@ -6,8 +6,8 @@ extension Flag {
       common: [.send],
       summary: "Send N requests at the same time (default: 4)",
       detail: """
-        Each has a connection, which is used again. If the server responds 429 or 503, fewer requests are sent for a \
-        while.
+        Each has a connection, which is used again. If the server responds 429 or 503 again and again, fewer requests are \
+        sent for a while.
         """
     ) { (arguments, argument) throws(Failure) in
       let count = try argument.count(for: "--jobs", upTo: 1000)
@@ -67,6 +67,21 @@ extension Flag {
           "\(argument.named("--max-rate")) is not a number of requests, such as 20 or 0.5.")
       }
       arguments.sending.requestRate = rate
+    },
+    Flag(
+      long: "max-failures", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
+      summary: "End the run after N files that were not accepted (default: none)",
+      detail: """
+        Files that are being sent then are sent to their end, and no other is begun. Without the flag, the run is ended if each \
+        further file would fail as well: nothing accepts connections, credentials are refused, or the first requests are refused \
+        with 401 or 403.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let count = try argument.count(for: "--max-failures", upTo: 1_000_000_000)
+      guard count > 0 else {
+        throw .usage("\(argument.named("--max-failures")) is 0: write a number from 1.")
+      }
+      arguments.sending.maximumFailures = count
     },
     Flag(
       long: "journal", value: Value(placeholder: "DIR", completion: .directory, use: .directory),

@@ -32,7 +32,7 @@ extension Flag {
     seconds(
       "retry-delay", "Wait S seconds before each retry, not a random time",
       detail: "A server's Retry-After takes precedence. 0 is a random time, as without the flag.",
-      of: Verb.likeCurl
+      of: Verb.requesting
     ) {
       $0.request.options.retry.fixedDelay = $1
     },

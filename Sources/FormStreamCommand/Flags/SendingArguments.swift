@@ -3,6 +3,7 @@ struct SendingArguments {
   var concurrency = 4
   var fieldName: String?
   var requestRate: Double?
+  var maximumFailures: Int?
   var journal: Argument?
   var skipsDoubtful = false
   var filename: Argument?

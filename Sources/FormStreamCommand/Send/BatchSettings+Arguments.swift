@@ -56,6 +56,7 @@ extension BatchSettings {
     sliceSize = sending.sliceSize
     self.concurrency = concurrency
     requestRate = sending.requestRate
+    maximumFailures = sending.maximumFailures
     retry = request.options.retry
     if !typed.isRetryGiven { retry.attempts = 3 }
     computesDigest = typed.options.computesDigest

@@ -12,7 +12,10 @@ func send(_ plan: SendPlan) throws(Failure) {
   // A connection and an open file for each request, and some files that are opened ahead.
   let concurrency = plan.batch.concurrency
   let needed = 24 + 2 * concurrency
-  guard canOpenDescriptors(wanting: UInt(64 + 3 * concurrency), needing: UInt(needed)) else {
+  guard
+    canOpenDescriptors(
+      wanting: UInt(64 + 3 * concurrency + plan.batch.maximumSetAside), needing: UInt(needed))
+  else {
     throw Failure(
       .inputOutput,
       "Too few files can be open at once for -j \(concurrency): allow \(needed) or more with ulimit -n, or send fewer at once."
@@ -75,7 +78,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   }
   // Until all files are listed, another thread uses the listing.
   if run.totals.isListed, !plan.isQuiet {
-    for line in input.leftOut.lines { StandardError.note(line) }
+    for line in input.leftOut.lines(of: plan.listing) { StandardError.note(line) }
   }
   do throws(Failure) {
     try guarded.check()
@@ -86,9 +89,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
-    isUnreachable: run.isUnreachable, areCredentialsRefused: run.areCredentialsRefused,
-    areProxyCredentialsRefused: run.areProxyCredentialsRefused,
-    signal: signal, plan: plan, manifest: input.manifest,
+    earlyEnds: run.earlyEnds, signal: signal, plan: plan, manifest: input.manifest,
     failedList: failedList)
   if let output {
     do throws(Failure) { try output.write(summary.record.line()) } catch {

@@ -8,9 +8,7 @@ struct SendSummary {
   private let totals: BatchTotals
   private let duration: Duration
   private let failure: Failure?
-  private let isUnreachable: Bool
-  private let areCredentialsRefused: Bool
-  private let areProxyCredentialsRefused: Bool
+  private let earlyEnds: Set<EarlyEnd>
   private let signal: Int32?
   private let plan: SendPlan
   /// The id of the manifest.
@@ -18,16 +16,13 @@ struct SendSummary {
   private let failedList: FailedList?
 
   init(
-    _ totals: BatchTotals, duration: Duration, failure: Failure?, isUnreachable: Bool,
-    areCredentialsRefused: Bool, areProxyCredentialsRefused: Bool,
+    _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnds: Set<EarlyEnd>,
     signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
     self.failure = failure
-    self.isUnreachable = isUnreachable
-    self.areCredentialsRefused = areCredentialsRefused
-    self.areProxyCredentialsRefused = areProxyCredentialsRefused
+    self.earlyEnds = earlyEnds
     self.signal = signal
     self.plan = plan
     self.manifest = manifest
@@ -79,21 +74,25 @@ struct SendSummary {
     let errors = totals.commonestErrors(5)
     if !errors.isEmpty { lines.append("The commonest errors:") }
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
-    if isUnreachable {
-      lines.append(
-        "Nothing accepts connections there, or the proxy makes none, so the run was ended: try again later."
-      )
-    }
-    if areCredentialsRefused {
-      lines.append("The server refused the credentials, so the run was ended: check them.")
-    }
-    if areProxyCredentialsRefused {
-      lines.append(
-        "The proxy demands a user and a password, or other ones, so the run was ended: set them with --proxy-user-file."
-      )
-    }
+    lines += earlyEnds.map(sentence).sorted()
     if let journal = plan.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
+  }
+
+  private func sentence(about end: EarlyEnd) -> String {
+    switch end {
+    case .unreachable:
+      "Nothing accepts connections there, or the proxy makes none, so the run was ended: try again later."
+    case .credentialsRefused:
+      "The server refused the credentials, so the run was ended: check them."
+    case .proxyCredentialsRefused:
+      "The proxy demands a user and a password, or other ones, so the run was ended: set them with --proxy-user-file."
+    case .accessRefused(let status):
+      "The server refused the first requests with \(status), so the run was ended: check the credentials, or the headers "
+        + "that stand for them."
+    case .tooManyFailures:
+      "\(counted(totals.unaccepted, "file was", "files were")) not accepted, so the run was ended, as --max-failures says."
+    }
   }
 
   /// How many bytes were accepted, and in what time.

@@ -10,11 +10,15 @@ package enum Backoff {
     before attempt: Int, _ policy: RetryPolicy,
     using generator: inout some RandomNumberGenerator
   ) -> Duration {
+    .milliseconds(Int64.random(in: 0...bound(before: attempt, policy), using: &generator))
+  }
+
+  /// The longest wait before an attempt, in milliseconds.
+  package static func bound(before attempt: Int, _ policy: RetryPolicy) -> Int64 {
     // 20 doublings exceed any sensible maximum, and the shift can't overflow.
     let doublings = min(max(attempt - 2, 0), 20)
     let base = min(max(policy.baseDelay.milliseconds, 0), 86_400_000)
-    let bound = min(base << Int64(doublings), max(policy.maximumDelay.milliseconds, 0))
-    return .milliseconds(Int64.random(in: 0...bound, using: &generator))
+    return min(base << Int64(doublings), max(policy.maximumDelay.milliseconds, 0))
   }
 
   /// Returns the wait that the server asked for, or else the policy's fixed delay, or else a random delay. A `Retry-After` of

@@ -1,0 +1,55 @@
+import Foundation
+import FormStreamTestSupport
+import Testing
+
+/// Runs of `send` that end before all files are begun, because the other files would fail as well.
+@Suite(.timeLimit(.minutes(5))) struct SendEarlyEndTests {
+  private static func makeFiles() throws -> TemporaryDirectory {
+    let place = try TemporaryDirectory()
+    for number in 1...100 { try place.write("f\(number)", "x") }
+    return place
+  }
+
+  /// Regression: a wrong token in a header made an attempt for each of 3,000 files.
+  @Test(arguments: [401, 403])
+  func `a server that refuses the first requests gets no more`(status: Int) throws {
+    let server = try ScriptedServer { _ in .good(status) }
+    let place = try Self.makeFiles()
+    let result = try formstream(
+      "send", "-j", "2", "-H", "X-Api-Token: wrong", "--failed", "rest", server.url, ".", in: place)
+    #expect(result.exit == 1)
+    #expect(
+      result.stderr.contains(
+        "The server refused the first requests with \(status), so the run was ended: check the credentials"))
+    #expect((4...6).contains(server.requests.count), "\(server.requests.count)")
+    // Files that were not listed yet are not in the list.
+    let listed = try String(contentsOfFile: place.path("rest"), encoding: .utf8).split(separator: "\n").count - 1
+    let again = try ScriptedServer { _ in .good() }
+    #expect(try formstream("send", again.url, "--manifest", "rest", in: place).exit == 0)
+    #expect(listed >= 4 && Set(again.sentFiles).count == listed)
+  }
+
+  @Test func `files that are refused one by one don't end the run`() throws {
+    let server = try ScriptedServer { request in .good(request.number % 10 == 3 ? 200 : 403) }
+    let result = try formstream("send", "--json", "-j", "1", server.url, ".", in: try Self.makeFiles())
+    #expect(result.exit == 1)
+    #expect(server.requests.count == 100)
+  }
+
+  @Test func `the run ends after as many failures as the flag says`() throws {
+    let server = try ScriptedServer { request in .good(request.number % 2 == 0 ? 404 : 200) }
+    let result = try formstream(
+      "send", "-j", "1", "--max-failures", "3", "--failed", "rest", server.url, ".", in: try Self.makeFiles())
+    #expect(result.exit == 1)
+    #expect(
+      result.stderr.contains("3 files were not accepted, so the run was ended, as --max-failures says."),
+      "\(result.stderr)")
+    #expect(server.requests.count == 5)
+  }
+
+  @Test func `no failures are no number of failures`() throws {
+    let result = try formstream("send", "--max-failures", "0", "http://127.0.0.1:1/", "f", in: try Self.makeFiles())
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains("0: write a number from 1"), "\(result.stderr)")
+  }
+}

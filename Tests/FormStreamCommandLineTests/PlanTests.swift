@@ -54,6 +54,8 @@ import Testing
 
         """), "\(run.stderr)")
     #expect(try shell("$F \(command) -q", in: place()).stderr.isEmpty)
+    let named = try shell("$F plan --include 'b*' d/b > m", in: place())
+    #expect(!named.stderr.contains("No file matches"), "\(named.stderr)")
   }
 
   @Test func `several sources are below the current directory`() throws {

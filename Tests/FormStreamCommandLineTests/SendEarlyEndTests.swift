@@ -47,6 +47,36 @@ import Testing
     #expect(server.requests.count == 5)
   }
 
+  @Test func `files that may be forbidden one by one don't end a run by PUT, or with a number of failures`() throws {
+    let server = try ScriptedServer { _ in .good(403) }
+    let place = try Self.makeFiles()
+    let put = try formstream("send", "--json", "-j", "2", "--put", server.url + "/{name}", ".", in: place)
+    #expect(put.exit == 1 && server.requests.count == 100)
+    let limited = try formstream(
+      "send", "--json", "-j", "2", "--max-failures", "500", server.url, ".", in: place)
+    #expect(limited.exit == 1 && server.requests.count == 200)
+  }
+
+  /// Regression: such files came first in each run that went on, and ended it.
+  @Test func `a run that goes on is not ended by what an earlier one could not send`() throws {
+    let server = try ScriptedServer { request in .good(request.number < 10 ? 200 : 403) }
+    let place = try Self.makeFiles()
+    let first = try formstream("send", "--json", "-j", "2", "--journal", "j", server.url, ".", in: place)
+    #expect(first.exit == 1)
+    let before = server.requests.count
+    #expect(
+      try formstream("send", "--json", "-j", "2", "--journal", "j", server.url, ".", in: place).exit == 1)
+    #expect(server.requests.count - before == 90)
+  }
+
+  @Test func `a complete run was not ended`() throws {
+    let server = try ScriptedServer { _ in .good(404) }
+    let place = try TemporaryDirectory()
+    for number in 1...3 { try place.write("f\(number)", "x") }
+    let result = try formstream("send", "--max-failures", "3", server.url, ".", in: place)
+    #expect(result.exit == 1 && !result.stderr.contains("was ended"), "\(result.stderr)")
+  }
+
   @Test func `no failures are no number of failures`() throws {
     let result = try formstream("send", "--max-failures", "0", "http://127.0.0.1:1/", "f", in: try Self.makeFiles())
     #expect(result.exit == 64)

@@ -180,6 +180,8 @@ public final class FileListing: BatchInput {
 
   /// A file that was named directly. If the path names a link, the file that the link leads to is sent.
   private func named(_ path: LocalPath) -> BatchFile {
+    // The file is meant whatever the patterns say, and a pattern that it matches is of use.
+    _ = options.leavesOut(file: path.name.bytes, &leftOut)
     do throws(SystemError) {
       let isLink = try FileStatus(of: path, followsSymlinks: false).kind == .symlink
       let path = isLink ? try resolved(path) : path

@@ -40,9 +40,11 @@ extension BatchRun {
         await open(&unit)
         request = layOut(&unit)
       } else {
-        queue.leave()
+        // A server that refuses one request may accept others. If it can't be reached, they would fail as well.
+        let isSetAside = result.isOfOverload
+        if isSetAside { queue.leave() }
         let isOver = await pause(wait)
-        queue.takeUp()
+        if isSetAside { queue.takeUp() }
         guard isOver, !loop.isOverdue else {
           finish(unit.removeAll())
           return true
@@ -133,12 +135,16 @@ extension BatchRun {
     if isUnreachable { end(early: .unreachable) }
   }
 
-  /// Ends the run if the server refuses access to the first requests, and has accepted none: a token in a header is then
-  /// wrong or missing, and would be for each file.
+  /// Ends the run if the server refuses access to the first requests: a token in a header is then wrong or missing, and would
+  /// be for each file. Files that have URLs of their own may be forbidden one by one. A run for which the user has chosen a
+  /// number of failures goes on.
   private func noteAccess(_ result: TransferResult) {
-    guard let status = result.status else { return }
+    guard plan.maximumFailures == nil, let status = result.status, !result.isOfOverload else {
+      return
+    }
     let isRefused = state.withLock { state in
-      guard let refusals = state.accessRefusals, status == 401 || status == 403 else {
+      guard let refusals = state.accessRefusals, status == 401 || status == 403 && plan.urls == nil
+      else {
         state.accessRefusals = nil
         return false
       }

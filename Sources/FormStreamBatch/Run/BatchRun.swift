@@ -45,9 +45,10 @@ package final class BatchRun: Sendable {
     var inFlight: [Int: InFlight] = [:]
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
-    /// How many requests were refused with 401 or 403, without any other response; nil after another response.
+    /// How many requests were refused with 401 or 403; nil if the server has responded to one in another way, or has accepted
+    /// a file in an earlier run.
     var accessRefusals: Int? = 0
-    var earlyEnds: Set<EarlyEnd> = []
+    var earlyEnd: EarlyEnd?
     /// The files that were listed and have no outcome yet, by their indices; empty if the run has no `rest`.
     var unfinished: [Int: BatchFile] = [:]
   }
@@ -107,8 +108,8 @@ package final class BatchRun: Sendable {
   package var isSlowed: Bool { pace.isSlowed }
   /// Whether the run was stopped, so that no more files are begun.
   package var isStopped: Bool { state.withLock(\.isStopped) }
-  /// Why the run was ended early; empty if it wasn't, or if the user stopped it.
-  package var earlyEnds: Set<EarlyEnd> { state.withLock(\.earlyEnds) }
+  /// Why the run was ended early; nil if it wasn't, or if the user stopped it.
+  package var earlyEnd: EarlyEnd? { state.withLock(\.earlyEnd) }
 
   /// Sends the files that `next` returns, until `next` returns nil. `next` is called on a thread of its own, and may block.
   ///
@@ -162,6 +163,7 @@ package final class BatchRun: Sendable {
           guard !state.isStopped else { return true }
           state.totals.noteListed(file.size)
           if isDone {
+            state.accessRefusals = nil
             state.totals.note(.skipped, size: file.size)
           } else if rest != nil {
             state.unfinished[file.index] = file
@@ -190,9 +192,12 @@ package final class BatchRun: Sendable {
     stop()
   }
 
-  /// Ends the run because the other files would fail as well.
+  /// Ends the run because the other files would fail as well. The first reason counts; that of a request is better than the
+  /// number of failures, to which the request may have led.
   func end(early reason: EarlyEnd) {
-    state.withLock { _ = $0.earlyEnds.insert(reason) }
+    state.withLock { state in
+      if !state.isStopped || state.earlyEnd == .tooManyFailures { state.earlyEnd = reason }
+    }
     stop()
   }
 

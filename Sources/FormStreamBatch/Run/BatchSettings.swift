@@ -22,6 +22,8 @@ package struct BatchSettings: Sendable {
   package var sliceSize: Int64?
   /// How many requests are sent at the same time.
   package var concurrency = 4
+  /// How many files may be open besides those that are being sent.
+  package var spareDescriptors = 256
   /// How many requests may begin in a second; nil for no limit.
   package var requestRate: Double?
   package var retry = RetryPolicy(attempts: 3)
@@ -67,7 +69,7 @@ package struct BatchSettings: Sendable {
   /// How many requests wait at the same time until they are repeated, while others are sent. Unless a request has several files,
   /// the file of each stays open.
   package var maximumSetAside: Int {
-    packing.isShared ? concurrency : min(32 + 8 * concurrency, 256)
+    packing.isShared ? concurrency : min(32 + 8 * concurrency, spareDescriptors)
   }
 
   /// Whether a digest of each file is needed.

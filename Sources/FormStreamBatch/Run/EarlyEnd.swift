@@ -6,7 +6,7 @@ package enum EarlyEnd: Hashable, Sendable {
   case credentialsRefused
   /// The proxy refused the user and password, or demanded them.
   case proxyCredentialsRefused
-  /// The server refused the first requests, and no other, with this status: 401 or 403.
+  /// The server refused the first requests with this status: 401 or 403.
   case accessRefused(status: Int)
   /// As many files failed as the settings allow.
   case tooManyFailures

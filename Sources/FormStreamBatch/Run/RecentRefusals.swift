@@ -13,7 +13,8 @@ struct RecentRefusals {
   }
 
   /// Whether so many requests were refused that the server is overloaded: a few in a row, or half of all that are
-  /// remembered. If a third of all requests fail by chance, as with a broken machine among several, this is rare.
+  /// remembered. If a third of all requests fail by chance, as with a broken machine among several, this happens now and then,
+  /// and costs a second.
   ///
   /// - Parameter concurrency: how many requests there are at the same time. If there are many, chance brings more refusals in
   ///   a row in the same time.

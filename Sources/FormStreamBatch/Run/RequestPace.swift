@@ -108,7 +108,7 @@ package final class RequestPace: Sendable {
       if begun >= state.lastSlowing || state.slowings == 0 {
         state.lastSlowing = now
         state.slowings += 1
-        state.quickGrowth = max(state.quickGrowth, (state.allowed / 2).rounded(.down))
+        if state.slowings == 1 { state.quickGrowth = (state.allowed / 2).rounded(.down) }
         state.allowed = 1
         state.notBefore = max(state.notBefore, now + wait(after: state.slowings))
       }

@@ -72,9 +72,9 @@ extension Flag {
       long: "max-failures", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
       summary: "End the run after N files that were not accepted (default: none)",
       detail: """
-        Files that are being sent then are sent to their end, and no other is begun. Without the flag, the run is ended if each \
-        further file would fail as well: nothing accepts connections, credentials are refused, or the first requests are refused \
-        with 401 or 403.
+        Files that are being sent then are sent to their end, and no other is begun. The run is also ended if nothing accepts \
+        connections, or if credentials are refused; and without the flag, if the first requests are refused with 401, or with \
+        403 for forms.
         """
     ) { (arguments, argument) throws(Failure) in
       let count = try argument.count(for: "--max-failures", upTo: 1_000_000_000)

@@ -49,6 +49,15 @@ func isClosedStandardInput(_ path: LocalPath) -> Bool {
   return (target.st_dev, target.st_ino) == (input.st_dev, input.st_ino)
 }
 
+/// How many descriptors this process may have open.
+///
+/// C: `getrlimit`
+func descriptorLimit() -> Int {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+  return Int(clamping: limit.rlim_cur)
+}
+
 /// Raises the limit of open files if needed, and returns whether a few more can be opened. Without descriptors for
 /// its own use, libdispatch would crash the program.
 ///

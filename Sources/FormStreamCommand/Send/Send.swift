@@ -33,6 +33,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   let start = ContinuousClock.now
   let outputLock = Guarded(false)
   var batch = plan.batch
+  batch.spareDescriptors = max(0, min(256, descriptorLimit() - needed - 16))
   if let manifest = input.manifest { (batch.id, batch.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
@@ -89,7 +90,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
-    earlyEnds: run.earlyEnds, signal: signal, plan: plan, manifest: input.manifest,
+    earlyEnd: run.earlyEnd, signal: signal, plan: plan, manifest: input.manifest,
     failedList: failedList)
   if let output {
     do throws(Failure) { try output.write(summary.record.line()) } catch {

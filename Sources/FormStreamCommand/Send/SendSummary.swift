@@ -8,7 +8,7 @@ struct SendSummary {
   private let totals: BatchTotals
   private let duration: Duration
   private let failure: Failure?
-  private let earlyEnds: Set<EarlyEnd>
+  private let earlyEnd: EarlyEnd?
   private let signal: Int32?
   private let plan: SendPlan
   /// The id of the manifest.
@@ -16,13 +16,13 @@ struct SendSummary {
   private let failedList: FailedList?
 
   init(
-    _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnds: Set<EarlyEnd>,
+    _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnd: EarlyEnd?,
     signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
     self.failure = failure
-    self.earlyEnds = earlyEnds
+    self.earlyEnd = earlyEnd
     self.signal = signal
     self.plan = plan
     self.manifest = manifest
@@ -74,7 +74,9 @@ struct SendSummary {
     let errors = totals.commonestErrors(5)
     if !errors.isEmpty { lines.append("The commonest errors:") }
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
-    lines += earlyEnds.map(sentence).sorted()
+    if let earlyEnd, earlyEnd != .tooManyFailures || notBegun > 0 || !totals.isListed {
+      lines.append(sentence(about: earlyEnd))
+    }
     if let journal = plan.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
   }

@@ -54,7 +54,7 @@ public struct TransferResults<Requests: Sequence<TransferRequest>>: AsyncSequenc
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> Element? {
-      while started.mayStart(limit), let request = requests.next() {
+      while !Task.isCancelled, started.mayStart(limit), let request = requests.next() {
         started.start(request, number: count, in: session)
         count += 1
       }

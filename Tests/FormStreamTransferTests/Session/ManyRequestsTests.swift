@@ -90,6 +90,23 @@ import Testing
     goOn.open()
   }
 
+  @Test func `a loop that is cancelled in its body takes no more requests`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let made = Guarded(0)
+    let session = try TransferSession()
+    let requests = try Array(Self.requests(100, to: server.url, Guarded(0)))
+    let loop = Task {
+      let counted = requests.lazy.map { request in
+        made.withLock { $0 += 1 }
+        return request
+      }
+      for await _ in session.results(of: counted, limit: 1) { withUnsafeCurrentTask { $0?.cancel() } }
+    }
+    await loop.value
+    #expect(made.withLock(\.self) == 1)
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `each loop over the same results sends the requests again`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let results = try TransferSession().results(

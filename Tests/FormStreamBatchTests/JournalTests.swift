@@ -269,7 +269,8 @@ import Testing
   @Test func `a joined record says nothing of either file`() throws {
     let (one, other) = (record(100, .failed), record(200, .ok))
     let journal = try writer()
-    for end in 0..<one.count - 1 { try journal.append(Array(one[...end] + other)) }
+    // All of the first record but its line feed. `JSONMembersTests` has all other places.
+    try journal.append(one.dropLast() + other)
     try journal.close()
     let index = try index()
     for offset in [Int64(100), 200] { #expect(index.status(of: offset) == .doubtful) }

@@ -46,6 +46,11 @@ public struct BatchFile: Hashable, Sendable {
   /// Whether the manifest says that the server may have accepted the file in an earlier run. The manifest's own journals
   /// don't mention this, because the earlier run had another manifest, or the file's record was lost.
   public var maybeDuplicate = false
+  /// The record that the file's idempotency keys are made from, if an earlier round may have sent the file with those keys;
+  /// nil for the file's own record.
+  package var keyRecord: RecordPlace?
+  /// The slices that the server has accepted in an earlier round.
+  package var slices: SliceProgress?
   /// Whether ``path`` may name a link if there is no root. Below a root, links that don't lead out of the root are followed
   /// anyway.
   package var followsLinks = false

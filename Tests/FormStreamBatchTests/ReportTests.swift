@@ -63,7 +63,7 @@ import Testing
     boot: String = "b", _ rest: (BatchFile) -> Void = { _ in }
   ) throws -> BatchReport {
     try BatchReport(
-      on: manifest, shard: shard, in: directories.map(place.local), boot: boot, window: window,
+      on: [manifest], shard: shard, in: directories.map(place.local), boot: boot, window: window,
       begin: { _ in }, rest: rest)
   }
 
@@ -254,11 +254,11 @@ import Testing
   @Test func `a directory or manifest that can't be read is an error`() throws {
     let missing = #expect(throws: BatchError.self) {
       try BatchReport(
-        on: manifest, in: [place.local("nothing")], begin: { _ in }, rest: { _ in })
+        on: [manifest], in: [place.local("nothing")], begin: { _ in }, rest: { _ in })
     }
     #expect(missing?.code == .journalUnreadable)
     let none = #expect(throws: BatchError.self) {
-      try BatchReport(on: place.local("nothing"), in: [], begin: { _ in }, rest: { _ in })
+      try BatchReport(on: [place.local("nothing")], in: [], begin: { _ in }, rest: { _ in })
     }
     #expect(none?.code == .manifestUnreadable)
   }

@@ -112,6 +112,10 @@ import Testing
     "journal": Effect("--journal", "missing/journal", shows: "mkdir -p"),
     "failed": Effect("--failed", "rest", "--retry", "0", shows: "The failed list", at: "/lost"),
     "progress": Effect("--progress", "json", shows: "formstream.progress/2"),
+    "all": Effect("--all", shows: "--all is about what a journal says"),
+    "checksum": Effect("--checksum", "--journal", "j", "--json", shows: "\"sha256\":\"ff6"),
+    "resume-only": Effect(
+      "--resume-only", "--all", "--journal", "j", shows: "--resume-only begins no new round"),
     "skip-unknown": Effect("--skip-unknown", shows: "--journal DIR"),
     "keep-going": Effect("--keep-going", "missing", shows: "1 requests"),
     "max-rate": Effect("--max-rate", "100", shows: "exit 0"),

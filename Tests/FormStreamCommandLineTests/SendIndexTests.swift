@@ -62,7 +62,8 @@ import Testing
       echo another word 4 > in/4; \(put) --journal j --files-from list; echo $?
       $F report --failed rest j > /dev/null; \(put) --manifest rest; echo $?
       """, in: place)
-    #expect(second.output == "74\n0\n", "\(second.stderr)")
+    // The second run sends the file that has changed, and the list has nothing.
+    #expect(second.output == "0\n0\n", "\(second.stderr)")
     var expected = Self.complete
     expected["/3"] = ["word 4\n", "another word 4\n"]
     #expect(stored == expected)

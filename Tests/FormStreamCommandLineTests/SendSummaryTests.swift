@@ -31,10 +31,12 @@ import Testing
       "mkdir in; echo a > in/a; echo b > in/b; echo c > in/c; \(line)", in: place)
     #expect(first.exit == 75)
     #expect(
-      first.stderr.contains("The journal is in \"j\": the same command goes on from there."),
+      first.stderr.contains(
+        "The journal is in \"j\": the same command lists the files again, and sends those that are left."),
       "\(first.stderr)")
+    let lineOfManifest = "$F send --retry 0 --journal j \(server.url) --manifest j/manifest.jsonl"
     let some = try shell(
-      "echo changed > in/a; \(line) \(flags); code=$?; rm -f rest; exit $code", in: place)
+      "echo changed > in/a; \(lineOfManifest) \(flags); code=$?; rm -f rest; exit $code", in: place)
     #expect(some.exit == 74)
     #expect(
       some.stderr.contains(
@@ -42,7 +44,7 @@ import Testing
       ),
       "\(some.stderr)")
     isRepaired.withLock { $0 = true }
-    let only = try shell("\(line) \(flags)", in: place)
+    let only = try shell("\(lineOfManifest) \(flags)", in: place)
     #expect(only.exit == 74)
     #expect(!only.stderr.contains("goes on from there"), "\(only.stderr)")
     #expect(

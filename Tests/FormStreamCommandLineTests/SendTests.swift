@@ -51,7 +51,7 @@ import Testing
     #expect(lines.count { $0.contains(#""path":"a.txt""#) } == 1)
     #expect(
       lines[2].hasPrefix(
-        #"{"schema":"formstream.summary/1","manifest":null,"shard":null,"files":2,"ok":2,"failed":0,"#
+        #"{"schema":"formstream.summary/1","manifest":null,"shard":null,"round":null,"resumed":false,"files":2,"ok":2,"failed":0,"#
       ))
     #expect(lines[2].hasSuffix(#""exit":0}"#))
     #expect(result.stderr.isEmpty)

@@ -1,4 +1,4 @@
-package import FormStreamMultipart
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// What the journals of a manifest say about each of its files. A run needs the index to go on where earlier runs ended.
@@ -22,14 +22,6 @@ package struct JournalIndex: Sendable {
     }
   }
 
-  /// The number of journals of the manifest.
-  package private(set) var journalCount = 0
-  /// The URLs that the earlier runs sent to.
-  package private(set) var urls: Set<String> = []
-  /// The identifiers of the earlier runs' URL templates, or of their secret URLs (``JournalHead/template``).
-  package private(set) var templates: Set<String> = []
-  /// Whether one of the earlier runs sent forms to a URL that is not secret.
-  package private(set) var sendsForms = false
   /// Where the part of the manifest that the journals mention ends. No journal mentions a record that begins at this offset or
   /// later.
   package private(set) var end: Int64 = 0
@@ -44,7 +36,7 @@ package struct JournalIndex: Sendable {
 
   package init() {}
 
-  /// Reads the journals of a manifest in a directory. If a journal has nothing to do with the shard, only its first line is
+  /// Reads the journals of a manifest. If a journal has nothing to do with the shard, only its first line is
   /// read.
   ///
   /// - Parameters:
@@ -52,19 +44,11 @@ package struct JournalIndex: Sendable {
   ///   - boot: the identifier of this machine's current boot; empty if it is not known.
   ///   - sliceSize: the size of the slices in which the new run sends files; nil if it sends each file in one piece.
   package init(
-    of manifest: ManifestExtent, shard: Shard? = nil, in directory: LocalPath, boot: String,
+    of manifest: ManifestExtent, shard: Shard? = nil, in journals: JournalSet, boot: String,
     sliceSize: Int64? = nil
   ) throws(BatchError) {
     let files = manifest.offsets(of: shard)
-    for path in try JournalReader.journals(in: directory) {
-      guard let journal = try JournalSummary(path, of: manifest) else { continue }
-      journalCount += 1
-      urls.insert(journal.head.url)
-      if let template = journal.head.template {
-        templates.insert(template)
-      } else {
-        sendsForms = true
-      }
+    for journal in try journals.journals(of: manifest) {
       guard journal.range.overlaps(files) else { continue }
       try add(journal, about: files, boot: boot, sliceSize)
     }

@@ -1,4 +1,4 @@
-import FormStreamMultipart
+package import FormStreamMultipart
 package import FormStreamJSON
 
 /// The first line of a journal: what the journal is about.
@@ -18,6 +18,8 @@ package struct JournalHead: Hashable, Sendable {
   package var isHarmlessTwice: Bool
   /// The size of the slices in which files are sent; nil if each file is sent in one piece.
   package var sliceSize: Int64?
+  /// The absolute path of a manifest that was named; nil for the manifest beside the journal.
+  package var manifestPath: LocalPath?
   /// The size of the manifest, which must never change; nil if the manifest is still being written.
   package var manifestBytes: Int64?
   /// An identifier of the URL template for files that are sent by PUT, or of a secret URL for forms. It shows whether two
@@ -27,9 +29,11 @@ package struct JournalHead: Hashable, Sendable {
 
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
-    sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil
+    sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil,
+    manifestPath: LocalPath? = nil
   ) {
     self.manifest = manifest
+    self.manifestPath = manifestPath
     self.manifestBytes = manifestBytes
     self.template = template
     self.shard = shard
@@ -47,12 +51,15 @@ package struct JournalHead: Hashable, Sendable {
     self.init(
       manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
       isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
-      manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text)
+      manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text,
+      manifestPath: (try? line.path("manifest_path")) ?? nil)
   }
 
   package var json: JSONValue {
-    [
+    let path = JSONValue.path(manifestPath)
+    return [
       "schema": .string(Self.schema), "manifest": .string(manifest),
+      "manifest_path": path.text, "manifest_path_b64": path.base64,
       "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
       "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),
@@ -90,7 +97,12 @@ enum JournalMark {
   }
 
   /// The run ended in an orderly way, so no line is missing.
-  static let closed: JSONValue = ["schema": .string(closedSchema)]
+  ///
+  /// - Parameter isComplete: whether the run has gone through all files. The next run of the same listing is a new round.
+  static func closed(isComplete: Bool) -> JSONValue {
+    isComplete
+      ? ["schema": .string(closedSchema), "complete": true] : ["schema": .string(closedSchema)]
+  }
 }
 
 extension JournalHead {

@@ -26,17 +26,36 @@ extension JournalReader {
         + "is not known what its run sent; if not, move it to another directory.")
   }
 
-  /// Whether the journal has its last line, which shows that its run ended in an orderly way.
-  static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
-    guard let file = try open(path) else { return false }
-    let last = JournalMark.closed.line()
+  /// How a journal ends.
+  enum Ending {
+    /// There is no last line: the run was killed, or goes on.
+    case open
+    /// The run ended in an orderly way.
+    case closed
+    /// The run ended after it had gone through all files.
+    case complete
+  }
+
+  /// Reads the last line.
+  static func ending(of path: LocalPath) throws(BatchError) -> Ending {
+    guard let file = try open(path) else { return .open }
+    let (closed, complete) = (
+      JournalMark.closed(isComplete: false).line(), JournalMark.closed(isComplete: true).line()
+    )
     do throws(SystemError) {
       let size = try file.size
-      guard size >= Int64(last.count) else { return false }
-      return try file.read(last.count, at: size - Int64(last.count)) == last
+      let count = min(size, Int64(complete.count))
+      let last = try file.read(Int(count), at: size - count)
+      if last == complete { return .complete }
+      return last.suffix(closed.count).elementsEqual(closed) ? .closed : .open
     } catch {
       throw unreadable(path, error)
     }
+  }
+
+  /// Whether the journal has its last line, which shows that its run ended in an orderly way.
+  static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
+    try ending(of: path) != .open
   }
 
   static func size(of path: LocalPath) throws(BatchError) -> Int64 {

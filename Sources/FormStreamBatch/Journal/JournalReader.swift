@@ -22,13 +22,17 @@ package enum JournalReader {
   ///
   /// - Throws: `journalUnreadable`.
   package static func journals(in path: LocalPath) throws(BatchError) -> [LocalPath] {
+    try names(in: path).filter(JournalWriter.isJournal).map { path.appending($0.bytes) }
+      .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+  }
+
+  /// The names in a directory of journals.
+  static func names(in path: LocalPath) throws(BatchError) -> [FileName] {
     do throws(SystemError) {
       let directory = try DirectoryStream(path)
-      var journals: [LocalPath] = []
-      while let entry = try directory.next() {
-        if JournalWriter.isJournal(entry.name) { journals.append(path.appending(entry.name.bytes)) }
-      }
-      return journals.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      var names: [FileName] = []
+      while let entry = try directory.next() { names.append(entry.name) }
+      return names
     } catch {
       throw unlistable(path, error)
     }

@@ -13,6 +13,9 @@ package struct JournalRecord: Hashable, Sendable {
   /// Whether the file was missing or could not be read, or a file that TLS needs can't be used.
   var isUnreadable = false
 
+  /// The digest of the file, if the run computed it.
+  var sha256: SHA256Digest?
+
   static let schema = FileResult.schema
 
   /// Reads a line; nil if it is no complete record. The members that are not needed are skipped and not parsed, because a
@@ -26,6 +29,8 @@ package struct JournalRecord: Hashable, Sendable {
     while let member = members.next() {
       switch member.key.count {
       case 6 where member.key.spells("offset"): offset = member.number
+      case 6 where member.key.spells("sha256"):
+        record.sha256 = member.text.flatMap { SHA256Digest(String(decoding: $0, as: UTF8.self)) }
       case 7 where member.key.spells("outcome"):
         hasOutcome = member.text != nil
         record.state = member.text.flatMap { BatchState(rawValue: String(decoding: $0, as: UTF8.self)) }

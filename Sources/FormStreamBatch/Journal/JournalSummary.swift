@@ -16,6 +16,11 @@ struct JournalSummary {
     guard let head = try JournalReader.head(of: path), head.manifest == manifest.id else {
       return nil
     }
+    try self.init(path, head, of: manifest)
+  }
+
+  /// - Throws: `manifestMalformed` if the manifest has changed since the journal was begun.
+  init(_ path: LocalPath, _ head: JournalHead, of manifest: ManifestExtent) throws(BatchError) {
     if let records = manifest.records, let bytes = head.manifestBytes, bytes != records.upperBound {
       throw BatchError(
         .manifestMalformed, on: manifest.id,

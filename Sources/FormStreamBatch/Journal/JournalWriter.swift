@@ -83,7 +83,9 @@ package final class JournalWriter: Sendable {
   }
 
   /// Writes the last line, synchronizes and closes the file.
-  package func close() throws(BatchError) {
+  ///
+  /// - Parameter isComplete: whether the run has gone through all files.
+  package func close(isComplete: Bool = false) throws(BatchError) {
     end.signal()
     do throws(SystemError) {
       // The last line says that no line is missing, so the other lines must be on the disk before it.
@@ -91,7 +93,7 @@ package final class JournalWriter: Sendable {
     } catch {
       throw Self.failed(error, name)
     }
-    try append(JournalMark.closed.line())
+    try append(JournalMark.closed(isComplete: isComplete).line())
     state.withLock { $0.isClosed = true }
     do throws(SystemError) {
       try file.synchronize()

@@ -44,10 +44,7 @@ final class ManifestAddition {
       return (file, try file.isNamed(RecordedListing.partialName, in: directory))
     }
     guard isFree else {
-      throw BatchError(
-        .journalInUse, on: path.description,
-        "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files."
-      )
+      throw .manifestInUse(path)
     }
     try checkBeginning(of: file, at: path)
     let size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
@@ -172,5 +169,14 @@ final class ManifestAddition {
         "The manifest \(path.description.quoted) can't be written: \(error). Check the directory and its disk.",
         underlying: error)
     }
+  }
+}
+
+extension BatchError {
+  /// The error for a manifest that another run writes.
+  static func manifestInUse(_ path: LocalPath) -> BatchError {
+    BatchError(
+      .journalInUse, on: path.description,
+      "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files.")
   }
 }

@@ -8,14 +8,30 @@ package import FormStreamPlatform
 /// that manifest follow. Even in the first run, each file is returned as the manifest describes it, so that all runs send
 /// the file in the same way.
 package final class RecordedListing: BatchInput {
-  static let completeName = FileName("manifest.jsonl")
-  static let partialName = FileName("manifest.partial.jsonl")
+  static let completeName = RecordedRounds.name(of: 1)
+  static let partialName = RecordedRounds.name(of: 1, isPartial: true)
+
+  /// What the run of the listing does.
+  package enum Kind: Sendable {
+    /// It sends what is left of a round, or of a listing that it goes on with.
+    case round
+    /// It sends a round that it has begun, because the round before was finished.
+    case newRound
+    /// It sends nothing: the round before was finished, and nothing is new.
+    case nothingNew
+  }
 
   /// The id of the manifest, and the range of its records.
   package let extent: ManifestExtent
   package let root: LocalPath?
   package let hasOneRoot: Bool
   package private(set) var leftOut = LeftOutEntries()
+  package let kind: Kind
+  /// The round that is sent. If there is nothing new, it is the round that would be sent.
+  package let round: Round
+  /// How many unchanged files were compared by size and time although the contents were to be compared, because no earlier
+  /// run has computed their digests.
+  package let uncompared: Int
   private var count = 0
   /// The part of an earlier run's manifest that was not read yet.
   private var earlier: ManifestReader?
@@ -32,15 +48,14 @@ package final class RecordedListing: BatchInput {
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
     followsLinks: Bool, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) {
-    let path = directoryPath.appending(Self.completeName.bytes)
-    let isComplete = try ManifestAddition.writing(path) { () throws(SystemError) in
-      try directory.identity(of: Self.completeName) != nil
-    }
-    if isComplete {
+    (kind, uncompared) = (.round, 0)
+    if let path = try RecordedRounds(in: directoryPath).manifests.last {
       let reader = try ManifestReader(path, followsLinks: followsLinks)
       (extent, root, hasOneRoot) = (reader.extent, reader.root, reader.hasOneRoot)
+      round = reader.round ?? Round(number: 1)
       earlier = reader
     } else {
+      round = Round(number: 1)
       let path = directoryPath.appending(Self.partialName.bytes)
       let (addition, earlier) = try ManifestAddition.begin(
         in: directory, at: path, named: name, followsLinks: followsLinks, list)
@@ -49,11 +64,34 @@ package final class RecordedListing: BatchInput {
       hasOneRoot = earlier?.hasOneRoot ?? addition.hasOneRoot
       (self.addition, self.earlier) = (addition, earlier)
     }
-    guard earlier?.listing ?? name == name else {
-      let other = isComplete ? ", or send its manifest \(path.description.quoted)" : ""
+    if let earlier { try Self.check(earlier, isListing: name, directoryPath) }
+  }
+
+  /// Sends a new round, or nothing.
+  ///
+  /// - Parameters:
+  ///   - manifest: the manifest of the new round; if there is nothing new, that of the round before.
+  ///   - leftOut: the entries that the new listing has left out.
+  init(
+    _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries
+  ) {
+    (self.kind, self.leftOut) = (kind, leftOut)
+    (round, uncompared) = (entries.round, entries.uncompared)
+    (extent, root, hasOneRoot) = (manifest.extent, manifest.root, manifest.hasOneRoot)
+    earlier = kind == .nothingNew ? nil : manifest
+  }
+
+  /// Checks that a manifest belongs to a listing.
+  static func check(
+    _ manifest: ManifestReader, isListing name: String, _ directory: LocalPath
+  ) throws(BatchError) {
+    guard manifest.listing ?? name == name else {
+      let other =
+        RecordedRounds.isPartial(manifest.path)
+        ? "" : ", or send its manifest \(manifest.path.description.quoted)"
       throw BatchError(
-        .journalMisplaced, on: directoryPath.description,
-        "The directory \(directoryPath.description.quoted) has the journals of another listing: its sources or rules are "
+        .journalMisplaced, on: directory.description,
+        "The directory \(directory.description.quoted) has the journals of another listing: its sources or rules are "
           + "not those of this one. Name another directory\(other).")
     }
   }
@@ -64,7 +102,14 @@ package final class RecordedListing: BatchInput {
     try addition?.leaveRoom(upTo: offset)
   }
 
-  /// Removes the manifest if it is complete, so that the next run lists the files again. No journal may refer to the
+  /// The id of the manifest and the range of its records, after the last file was listed.
+  package func completedExtent(at directory: LocalPath) throws(BatchError) -> ManifestExtent {
+    guard extent.records == nil else { return extent }
+    return try ManifestReader(directory.appending(Self.completeName.bytes)).extent
+  }
+
+  /// Removes the manifest if it is complete, so that the next run lists the files again. It must be the manifest of the
+  /// first round, and no journal may refer to the
   /// manifest.
   package static func remove(from directory: DirectoryDescriptor) {
     directory.remove(completeName)

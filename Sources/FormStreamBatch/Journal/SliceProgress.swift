@@ -1,5 +1,7 @@
+import FormStreamJSON
+
 /// Which slices of a file are accepted, over several runs.
-struct SliceProgress: Hashable, Sendable {
+package struct SliceProgress: Hashable, Sendable {
   /// The size of the slices.
   let size: Int64
   private(set) var accepted: AcceptedSlices
@@ -38,5 +40,24 @@ struct SliceProgress: Hashable, Sendable {
       hasOthers || other.hasOthers || self.size != other.size
       || accepted.changed != other.accepted.changed
     return joined
+  }
+}
+
+extension SliceProgress {
+  /// The progress as a manifest has it, for a round that goes on with the file.
+  var json: JSONValue {
+    [
+      "size": .integer(size), "accepted": .integer(accepted.bytes),
+      "ctime_ns": .integer(accepted.changed),
+    ]
+  }
+
+  /// Reads the progress; nil if the value is none.
+  init?(_ json: JSONValue) {
+    guard let size = json["size"]?.integer, size > 0,
+      let bytes = json["accepted"]?.integer, bytes >= 0,
+      let changed = json["ctime_ns"]?.integer
+    else { return nil }
+    self.init(size: size, accepted: AcceptedSlices(bytes: bytes, changed: changed))
   }
 }

@@ -22,6 +22,9 @@ struct FileKeys {
     return key
   }
 
+  /// The key of a directory.
+  mutating func key(ofDirectory directory: LocalPath) -> [UInt8] { resolvedPath(of: directory) }
+
   private mutating func resolvedPath(of directory: LocalPath) -> [UInt8] {
     if let last, last.directory == directory { return last.resolved }
     // A file whose directory can't be resolved can't be sent either.

@@ -34,12 +34,9 @@ final class ListedFiles: BatchInput {
 }
 
 /// A file of a listing as bytes that only this process reads.
-private struct StoredFile {
-  private var bytes: [UInt8]
-  private var place = 0
-
+enum StoredFile {
   static func bytes(of file: BatchFile) -> [UInt8] {
-    var stored = StoredFile(bytes: [])
+    var stored = StoredBytes()
     stored.add(file.path.bytes)
     stored.add(file.root?.bytes ?? [])
     for path in [file.relative, file.keptPath, file.manifestPath] { stored.add(path.bytes) }
@@ -54,11 +51,15 @@ private struct StoredFile {
     }
     stored.add([
       file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.maybeDuplicate ? 1 : 0,
-      file.identity == nil ? 0 : 1,
+      file.slices == nil ? 0 : 1, file.identity == nil ? 0 : 1,
     ])
+    stored.add(Array((file.keyRecord?.manifest ?? "").utf8))
+    let slices = file.slices
     let identity = file.identity
     for number in [
-      file.size, file.modified, Int64(file.index), Int64(file.keptIndex ?? -1), file.offset,
+      file.keyRecord?.offset ?? 0, slices?.size ?? 0, slices?.accepted.bytes ?? 0,
+      slices?.accepted.changed ?? 0, file.size, file.modified, Int64(file.index),
+      Int64(file.keptIndex ?? -1), file.offset,
       Int64(bitPattern: identity?.device ?? 0), Int64(bitPattern: identity?.inode ?? 0),
       identity?.size ?? 0, identity?.modified.seconds ?? 0, identity?.modified.nanoseconds ?? 0,
       identity?.changed.seconds ?? 0, identity?.changed.nanoseconds ?? 0,
@@ -67,7 +68,7 @@ private struct StoredFile {
   }
 
   static func file(_ bytes: [UInt8]) -> BatchFile {
-    var stored = StoredFile(bytes: bytes)
+    var stored = StoredBytes(bytes)
     let (path, root) = (stored.path(), stored.path())
     var file = BatchFile(path: path)
     (file.relative, file.keptPath, file.manifestPath) = (
@@ -86,6 +87,12 @@ private struct StoredFile {
     file.root = marks.first == 1 ? root : nil
     file.followsLinks = marks.dropFirst().first == 1
     file.maybeDuplicate = marks.dropFirst(2).first == 1
+    let (manifest, offset) = (stored.text(), stored.number())
+    if !manifest.isEmpty { file.keyRecord = RecordPlace(manifest: manifest, offset: offset) }
+    let slices = SliceProgress(
+      size: stored.number(),
+      accepted: AcceptedSlices(bytes: stored.number(), changed: stored.number()))
+    if marks.dropFirst(3).first == 1 { file.slices = slices }
     (file.size, file.modified, file.index) = (
       stored.number(), stored.number(), Int(stored.number())
     )
@@ -103,28 +110,8 @@ private struct StoredFile {
     }
     return file
   }
+}
 
-  private mutating func add(_ number: Int64) {
-    withUnsafeBytes(of: number) { bytes += $0 }
-  }
-
-  private mutating func add(_ list: [UInt8]) {
-    add(Int64(list.count))
-    bytes += list
-  }
-
-  private mutating func number() -> Int64 {
-    defer { place += 8 }
-    guard place + 8 <= bytes.count else { return 0 }
-    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: Int64.self) }
-  }
-
-  private mutating func list() -> [UInt8] {
-    let count = Int(number())
-    defer { place += count }
-    return Array(bytes[min(place, bytes.count)..<min(place + count, bytes.count)])
-  }
-
-  private mutating func path() -> LocalPath { LocalPath(bytes: list()) }
-  private mutating func text() -> String { String(decoding: list(), as: UTF8.self) }
+extension StoredBytes {
+  fileprivate mutating func path() -> LocalPath { LocalPath(bytes: list()) }
 }

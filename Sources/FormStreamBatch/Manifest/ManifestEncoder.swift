@@ -17,12 +17,16 @@ package struct ManifestEncoder {
   ///   - id: the UUID of the manifest; nil for a new UUID.
   ///   - listing: the name of the listing, if a run writes the manifest.
   ///   - hasOneRoot: whether the records are different files below the root.
+  ///   - round: the round that the manifest is of; nil if it was not compared with earlier rounds.
   package init(
-    root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false
+    root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false,
+    round: Round? = nil
   ) {
     self.id = id ?? UUIDText.random()
     header =
-      ManifestHeader(id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot).json.line()
+      ManifestHeader(
+        id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round
+      ).json.line()
     offset = Int64(header.count)
   }
 
@@ -59,7 +63,13 @@ package struct ManifestEncoder {
         ?? .file(size: file.size, modified: file.modified),
       type: file.type, sha256: file.sha256,
       fields: file.fields,
-      index: file.keptIndex, maybeDuplicate: file.maybeDuplicate
+      index: file.keptIndex, maybeDuplicate: file.maybeDuplicate, keyRecord: file.keyRecord,
+      slices: file.slices
     ).json.line()
+  }
+
+  /// The line that says that a file of an earlier round is not there any more, or is there again.
+  static func line(for path: LocalPath, isGone: Bool) -> [UInt8] {
+    ManifestRecord(path: path, contents: .presence(isGone: isGone)).json.line()
   }
 }

@@ -19,11 +19,13 @@ public final class ManifestReader: BatchInput {
   public var leftOut: LeftOutEntries { LeftOutEntries() }
   /// The name of the listing, if a run made the manifest.
   let listing: String?
+  /// The round that the manifest is of; nil if it was not compared with earlier rounds.
+  package let round: Round?
 
   /// Where the first record begins, and how many bytes the records have.
   private let begin: Int64
   private let size: Int64
-  private let path: LocalPath
+  let path: LocalPath
   private var lines: LineReader
   /// Where the shard ends: a record that begins there or later belongs to another shard.
   private let end: Int64
@@ -69,7 +71,7 @@ public final class ManifestReader: BatchInput {
     }
     id = header.id
     root = header.root
-    listing = header.listing
+    (listing, round) = (header.listing, header.round)
     hasOneRoot = header.hasOneRoot
     begin = lines.position
     size = max(0, fileSize - begin)
@@ -105,6 +107,21 @@ public final class ManifestReader: BatchInput {
   ///
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
   public func next() throws(BatchError) -> BatchFile? {
+    while let entry = try nextEntry() {
+      if case .file(let file) = entry { return file }
+    }
+    return nil
+  }
+
+  /// What a line of a manifest says.
+  enum Entry {
+    case file(BatchFile)
+    /// A file of an earlier round is not there any more, or is there again. Only the paths of the value are set.
+    case presence(BatchFile, isGone: Bool)
+  }
+
+  /// The next line's entry; nil after the last of the shard.
+  func nextEntry() throws(BatchError) -> Entry? {
     guard let line = try nextLine() else { return nil }
     let record: ManifestRecord
     do {
@@ -112,8 +129,10 @@ public final class ManifestReader: BatchInput {
     } catch {
       throw .malformed(path, at: line.offset, "\(error)")
     }
-    defer { count += 1 }
-    return try file(record, at: line.offset)
+    let file = try file(record, at: line.offset)
+    if case .presence(let isGone) = record.contents { return .presence(file, isGone: isGone) }
+    count += 1
+    return .file(file)
   }
 
   /// The next line that is not blank. A manifest that was continued has blanks where lines were lost, and other programs
@@ -160,14 +179,16 @@ public final class ManifestReader: BatchInput {
     case .problem(let failure):
       file.problem = BatchError(
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
+    case .presence: break
     }
     if let problem = file.problem, Self.mayBeThere.contains(problem.code) {
       file = file.again(isDoubtful: false, isChanged: true)
     }
+    file.slices = record.slices
     file.type = record.type
     file.sha256 = record.sha256
     file.fields = record.fields
-    file.maybeDuplicate = record.maybeDuplicate
+    (file.maybeDuplicate, file.keyRecord) = (record.maybeDuplicate, record.keyRecord)
     file.followsLinks = followsLinks
     file.index = count
     file.keptIndex = record.index

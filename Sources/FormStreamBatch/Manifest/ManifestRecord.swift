@@ -22,12 +22,18 @@ package struct ManifestHeader: Hashable, Sendable {
   package var listing: String?
   /// Whether the lines stand for different files below `root`, with paths relative to `root`.
   package var hasOneRoot: Bool
+  /// The round that the manifest is of; nil if it was not compared with earlier rounds.
+  package var round: Round?
 
-  package init(id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false) {
+  package init(
+    id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false,
+    round: Round? = nil
+  ) {
     self.id = id
     self.root = root
     self.listing = listing
     self.hasOneRoot = hasOneRoot
+    self.round = round
   }
 
   package var json: JSONValue {
@@ -38,6 +44,7 @@ package struct ManifestHeader: Hashable, Sendable {
     ]
     if hasOneRoot { members.append(.init("one_root", true)) }
     if let listing { members.append(.init("listing", .string(listing))) }
+    if let round { members.append(.init("round", round.json)) }
     return .object(members)
   }
 
@@ -57,6 +64,7 @@ package struct ManifestHeader: Hashable, Sendable {
     guard root?.bytes.isEmpty != true else { throw RecordFormatError("its root is empty") }
     listing = json["listing"]?.text
     hasOneRoot = json["one_root"] == true
+    round = json["round"].flatMap(Round.init)
   }
 }
 
@@ -77,6 +85,8 @@ package struct ManifestRecord: Hashable, Sendable {
     case file(size: Int64, modified: Int64)
     /// Why the file can't be sent.
     case problem(FileFailure)
+    /// The file was in an earlier round and is not there any more, or is there again. There is nothing to send.
+    case presence(isGone: Bool)
   }
 
   /// The longest path that is read, in bytes. The system opens paths of at most 4095 bytes, and the path of the root may be
@@ -93,10 +103,15 @@ package struct ManifestRecord: Hashable, Sendable {
   package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool
+  /// The record whose idempotency keys are used for the file; nil for this record.
+  package var keyRecord: RecordPlace?
+  /// The slices of the file that the server has accepted in an earlier round.
+  package var slices: SliceProgress?
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: SHA256Digest? = nil,
-    fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false
+    fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false,
+    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil
   ) {
     self.path = path
     self.contents = contents
@@ -105,6 +120,8 @@ package struct ManifestRecord: Hashable, Sendable {
     self.fields = fields
     self.index = index
     self.maybeDuplicate = maybeDuplicate
+    self.keyRecord = keyRecord
+    self.slices = slices
   }
 
   package var json: JSONValue {
@@ -120,6 +137,9 @@ package struct ManifestRecord: Hashable, Sendable {
     case .problem(let problem):
       members += [.init("size", .null), .init("mtime_ns", .null)]
       failure = problem
+    case .presence(let isGone):
+      members.append(.init("gone", .boolean(isGone)))
+      return .object(members)
     }
     if let type { members.append(.init("type", .string(type.description))) }
     if let sha256 { members.append(.init("sha256", .string(sha256.description))) }
@@ -128,6 +148,8 @@ package struct ManifestRecord: Hashable, Sendable {
     }
     if let index { members.append(.init("index", .integer(Int64(index)))) }
     if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
+    if let keyRecord { members.append(.init("key_record", keyRecord.json)) }
+    if let slices { members.append(.init("slices", slices.json)) }
     if let failure { members.append(.init("error", failure.record)) }
     return .object(members)
   }
@@ -141,7 +163,9 @@ package struct ManifestRecord: Hashable, Sendable {
       throw RecordFormatError("its path has more than \(Self.maximumPath) bytes")
     }
     self.path = path
-    if let failure = json["error"], failure != .null {
+    if case .boolean(let isGone) = json["gone"] {
+      contents = .presence(isGone: isGone)
+    } else if let failure = json["error"], failure != .null {
       guard let code = failure["code"]?.text, let message = failure["message"]?.text else {
         throw RecordFormatError("its error has no code and message")
       }
@@ -177,6 +201,20 @@ package struct ManifestRecord: Hashable, Sendable {
     case .boolean(let value): maybeDuplicate = value
     case nil, .null: maybeDuplicate = false
     default: throw RecordFormatError("its maybe_duplicate is neither true nor false")
+    }
+    keyRecord = try json["key_record"].flatMap { value throws(RecordFormatError) in
+      if value == .null { return nil }
+      guard let place = RecordPlace(value) else {
+        throw RecordFormatError("its key_record is not a manifest and an offset")
+      }
+      return place
+    }
+    slices = try json["slices"].flatMap { value throws(RecordFormatError) in
+      if value == .null { return nil }
+      guard let slices = SliceProgress(value) else {
+        throw RecordFormatError("its slices are not a size, a number of bytes and a time")
+      }
+      return slices
     }
     fields = []
     guard let list = json["fields"], list != .null else { return }

@@ -12,6 +12,7 @@ extension BatchReport {
       "schema": "formstream.report/1",
       "manifest": .string(manifest),
       "shard": .string(orNull: shard?.description),
+      "rounds": .integer(Int64(rounds)),
       "journals": .integer(Int64(journals)),
       "open_journals": .integer(Int64(openJournals)),
       "damaged_journals": .integer(Int64(damagedJournals)),

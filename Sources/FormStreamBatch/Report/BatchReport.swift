@@ -2,15 +2,18 @@ package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
 
-/// What became of each file of a manifest, according to all journals of the manifest.
+/// What became of each file of a manifest, or of several rounds, according to all journals of the manifests.
 ///
 /// A file counts once, however many journals mention it. It counts as `ok` if any journal says so. Otherwise it counts as
 /// the first of these states that a journal has for it: `unknown`, `failed`, `source-changed`, `retryable`. Memory does not
-/// grow with the manifest, because the manifest is examined one part at a time.
+/// grow with the manifest, because the manifest is examined one part at a time, and the files of several rounds are sorted on
+/// the disk.
 package struct BatchReport: Sendable {
-  /// The UUID of the manifest.
+  /// The UUID of the manifest, or of that of the last round.
   package private(set) var manifest = ""
-  /// The number of the manifest's journals.
+  /// The number of rounds that the report is about.
+  package private(set) var rounds = 1
+  /// The number of the manifests' journals.
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
   package private(set) var openJournals = 0
@@ -45,31 +48,55 @@ package struct BatchReport: Sendable {
   /// Reads the journals.
   ///
   /// - Parameters:
-  ///   - manifest: the manifest's path.
+  ///   - manifests: the paths of the manifest, or of the manifests of all rounds, in the order of the rounds. Of a file that
+  ///     several rounds have, the last round counts.
   ///   - shard: the shard that the report is about; nil for all files.
   ///   - directories: the directories with the journals. Journals of other manifests are left out. A journal and its copy
   ///     count once.
   ///   - boot: the identifier of this machine's current boot.
   ///   - window: how many bytes of the manifest are examined together; tests use fewer.
+  ///   - temporaryDirectory: the directory for temporary files, in which the files of several rounds are sorted.
   ///   - begin: receives the open manifest before the first file is examined.
   ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, it has its
   ///     current size and time.
   package init<Failure: Error>(
-    on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
+    on manifests: [LocalPath], shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
+    temporaryDirectory: LocalPath = "/tmp",
     begin: (any BatchInput) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
-    isListed = !RecordedListing.isPartial(manifest)
-    let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: !isListed)
-    self.manifest = reader.id
-    try begin(reader)
-    let groups = try Self.groups(of: reader.extent, isListed: isListed, in: directories)
-    let journals = groups.flatMap(\.self)
-    self.journals = journals.count
+    rounds = manifests.count
+    var files = manifests.count > 1 ? RoundFindings(in: temporaryDirectory) : nil
+    for (index, path) in manifests.enumerated() {
+      isListed = isListed && !RecordedRounds.isPartial(path)
+      let reader = try ManifestReader(path, shard: shard, acceptsTornEnd: !isListed)
+      manifest = reader.id
+      if index == manifests.count - 1 { try begin(reader) }
+      let groups = try Self.groups(of: reader.extent, isListed: isListed, in: directories)
+      let journals = groups.flatMap(\.self)
+      self.journals += journals.count
+      openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
+      damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
+        if files != nil { try files?.add(entry) } else { try count(entry, rest) }
+      }
+    }
+    try files?.forEach { entry in try count(entry, rest) }
+  }
+
+  /// Passes on each file of a manifest, with what the journals say about it. Returns how many journals have lines that can't
+  /// be read.
+  private static func examine(
+    _ reader: ManifestReader, _ groups: [[JournalSummary]], boot: String, window: Int64,
+    _ receive: (RoundFindings.Entry) throws -> Void
+  ) throws -> Int {
     var end: Int64 = 0
     var findings = JournalFindings()
     var damaged: Set<LocalPath> = []
-    while let file = try reader.next() {
+    while let entry = try reader.nextEntry() {
+      guard case .file(let file) = entry else {
+        try receive(RoundFindings.Entry(entry))
+        continue
+      }
       if file.offset >= end {
         // The next part begins with this file.
         end = file.offset > .max - window ? .max : file.offset + window
@@ -86,17 +113,13 @@ package struct BatchReport: Sendable {
       }
       var finding = findings[file.offset]
       if findings.mayBeAcceptedAgain(file.offset) { finding.insert(.maybeDuplicate) }
-      count(file, finding)
-      if finding.contains(.accepted) { continue }
-      try rest(
-        file.again(
-          isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored])
-            || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged),
-          // In a manifest made by `plan`, each shard has indices of its own.
-          keepsIndex: reader.listing != nil || file.keptIndex != nil))
+      if findings.mayBeLost(file.offset) { finding.insert(.mayBeLost) }
+      var found = RoundFindings.Entry(entry, finding)
+      // In a manifest made by `plan`, each shard has indices of its own.
+      found.keepsIndex = reader.listing != nil || file.keptIndex != nil
+      try receive(found)
     }
-    openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
-    damagedJournals = damaged.count
+    return damaged.count
   }
 
   /// What journals have in common if their runs can't store a file twice.
@@ -129,6 +152,19 @@ package struct BatchReport: Sendable {
     let groups = Dictionary(grouping: found.values, by: \.group).values.map { $0.map(\.journal) }
     return groups.filter { $0[0].head.isHarmlessTwice }
       + groups.filter { !$0[0].head.isHarmlessTwice }
+  }
+
+  /// Counts a file, and passes it on if it was not accepted.
+  private mutating func count<Failure: Error>(
+    _ entry: RoundFindings.Entry, _ rest: (BatchFile) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard let (file, finding) = entry.found else { return }
+    count(file, finding)
+    if finding.contains(.accepted) { return }
+    try rest(
+      file.again(
+        isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored, .mayBeLost]),
+        isChanged: finding.contains(.sourceChanged), keepsIndex: entry.keepsIndex))
   }
 
   private mutating func count(_ file: BatchFile, _ finding: JournalFindings.Finding) {

@@ -30,6 +30,8 @@ struct JournalFindings {
     static let unknownInGroup = Finding(rawValue: 1024)
     /// The file was accepted in a group whose journals may have lost lines about it.
     static let acceptedInLossyGroup = Finding(rawValue: 2048)
+    /// Journals may have lost lines about the file.
+    static let mayBeLost = Finding(rawValue: 4096)
   }
 
   private typealias Pages = ManifestPages<UInt16>

@@ -2,12 +2,12 @@ package import FormStreamMultipart
 import FormStreamPlatform
 
 extension RecordedListing {
-  /// Whether a path has the name of a manifest that is still being written.
-  package static func isPartial(_ manifest: LocalPath) -> Bool { manifest.name == partialName }
-
-  /// The path of the manifest that a run has written beside its journal, complete or not; nil if there is none.
-  package static func manifest(in directory: LocalPath) -> LocalPath? {
-    [completeName, partialName].lazy.map { directory.appending($0.bytes) }
-      .first { (try? RandomAccessFile(reading: $0)) ?? nil != nil }
+  /// The paths of the manifests that runs have written beside their journals, in the order of the rounds. The first one may
+  /// be incomplete, and is then the only one.
+  package static func manifests(in directory: LocalPath) throws(BatchError) -> [LocalPath] {
+    let complete = try RecordedRounds(in: directory).manifests
+    guard complete.isEmpty else { return complete }
+    let partial = directory.appending(partialName.bytes)
+    return (try? RandomAccessFile(reading: partial)) ?? nil != nil ? [partial] : []
   }
 }

@@ -28,8 +28,8 @@ extension BatchRun {
   /// Whether an earlier run may have sent the file successfully, so that sending it again may store it twice.
   private func maybeDuplicate(_ file: BatchFile) -> Bool {
     if plan.request.method.isIdempotent { return false }
-    // If the manifest marks the file, the earlier requests had other idempotency keys.
-    if file.maybeDuplicate { return true }
+    // If the manifest marks the file, the earlier requests had other idempotency keys, unless it says which key they had.
+    if file.maybeDuplicate { return file.keyRecord == nil || !plan.isHarmlessInLaterRuns }
     return switch journal?.earlier.status(of: file.offset) {
     case .doubtful: true
     case .repeatable: !plan.isHarmlessInLaterRuns
@@ -88,7 +88,7 @@ extension BatchRun {
   /// Sends the slices of the unit's file that are not accepted yet, one after another.
   private func sendSlices(_ unit: inout BatchRequest, of size: Int64) async {
     guard let member = unit.members.first, let identity = member.opened?.identity else { return }
-    let progress = journal?.earlier.progress(of: member.file.offset)
+    let progress = journal?.earlier.progress(of: member.file.offset) ?? member.file.slices
     let continued = progress?.next(
       of: size, in: identity.size, changed: identity.changedNanoseconds)
     unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)

@@ -76,6 +76,7 @@ package final class BatchRun: Sendable {
     self.journal = journal
     self.report = report
     self.rest = rest
+    if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
     session = try TransferSession(plan.session)
     pace = RequestPace(maximum: plan.concurrency, rate: plan.requestRate, policy: plan.retry)
     queue = FileQueue(
@@ -134,8 +135,9 @@ package final class BatchRun: Sendable {
     }
     threads.stop()
     passOnUnfinished()
-    let (totals, failure) = state.withLock { ($0.totals, $0.failure) }
-    do { try journal?.writer.close() } catch { throw failure ?? error }
+    let (totals, failure, isStopped) = state.withLock { ($0.totals, $0.failure, $0.isStopped) }
+    let isComplete = totals.isListed && !isStopped && failure == nil
+    do { try journal?.writer.close(isComplete: isComplete) } catch { throw failure ?? error }
     if let failure { throw failure }
     return totals
   }
@@ -223,7 +225,7 @@ package final class BatchRun: Sendable {
       ending?.mayBeStored ?? false
       || journal.map { journal in
         journal.earlier.status(of: file.offset) != .unsent
-          || journal.earlier.progress(of: file.offset) != nil
+          || journal.earlier.progress(of: file.offset) != nil || file.slices != nil
       } ?? false
     try rest?(
       file.again(

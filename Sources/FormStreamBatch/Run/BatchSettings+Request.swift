@@ -27,14 +27,16 @@ extension BatchSettings {
     return request
   }
 
-  /// The text of the idempotency key. It depends on the manifest's id and on the place, size and time of each file. For a
+  /// The text of the idempotency key. It depends on the manifest's id and on the place, size and time of each file. If an
+  /// earlier round may have sent a file with a key, the file keeps the key. For a
   /// slice, it also depends on the slice and on the file's change time, because a slice of a changed file is another
   /// request.
   private func keyText(for files: [OpenedBatchFile], _ slice: FileSlice?) throws -> String {
-    var name = id
+    var name = files.first?.file.keyRecord?.manifest ?? id
     for opened in files {
       let file = opened.file
-      name += " \(hasManifest ? file.offset : Int64(file.index)) \(file.size) \(file.modified)"
+      let place = file.keyRecord?.offset ?? (hasManifest ? file.offset : Int64(file.index))
+      name += " \(place) \(file.size) \(file.modified)"
     }
     if let slice, let file = files.first {
       name += " \(slice.offset) \(slice.size) \(file.identity.changedNanoseconds)"

@@ -29,6 +29,9 @@ package struct BatchSettings: Sendable {
   package var retry = RetryPolicy(attempts: 3)
   /// After how many files that were not accepted the run is ended; nil for no limit.
   package var maximumFailures: Int?
+  /// Whether the server is known to grant access: some of the files may be refused with 401 or 403 one by one, and that does
+  /// not end the run.
+  package var hasAccess = false
   /// Whether each file's digest is computed before it is sent.
   package var computesDigest = false
   /// The values of some parts of the form, by the indices of the parts.

@@ -5,14 +5,18 @@ extension BatchTotals {
   ///
   /// - Parameters:
   ///   - manifest: the id of the manifest; nil if there is none.
+  ///   - round: the round that was sent; nil if the files were not recorded.
+  ///   - isResumed: whether the run has gone on with a round that an earlier run had begun.
   ///   - exit: the exit code.
   package func record(
-    manifest: String?, shard: Shard?, duration: Duration, exit: Int
+    manifest: String?, shard: Shard?, round: Round?, isResumed: Bool, duration: Duration, exit: Int
   ) -> JSONValue {
     [
       "schema": "formstream.summary/1",
       "manifest": .string(orNull: manifest),
       "shard": .string(orNull: shard?.description),
+      "round": round?.json ?? .null,
+      "resumed": .boolean(isResumed),
       "files": .integer(Int64(listed)),
       "ok": .integer(Int64(self[.ok])),
       "failed": .integer(Int64(self[.failed])),

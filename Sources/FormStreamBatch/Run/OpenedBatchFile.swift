@@ -23,6 +23,13 @@ struct OpenedBatchFile: Sendable {
       staysOpen: !plan.packing.isShared)
   }
 
+  /// Opens a file, checks that it is the one that was listed, and computes its digest.
+  static func digest(of file: BatchFile) throws(BatchError) -> SHA256Digest {
+    let pinned = try open(file)
+    try file.check(pinned.identity)
+    return try digest(of: pinned)
+  }
+
   /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
   ///
   /// - Parameter staysOpen: whether the file stays open until it is sent.

@@ -49,17 +49,19 @@ package final class URLCheck {
   /// read only once. A file that can't be read now is not sent, even if it can be read later, because its URL was not
   /// compared.
   package func checked(_ listing: any BatchInput) throws(BatchError) -> any BatchInput {
-    let files = try ListedFiles(of: listing, in: directory) {
-      (file: inout BatchFile) throws(BatchError) in
-      if file.problem == nil {
-        do throws(SystemError) { try checkReadable(file.path) } catch {
-          file.problem = .unreadable(at: file.path, error)
-        }
-      }
-      if file.problem == nil { try add(file) } else { noteCompared() }
-    }
+    let files = try ListedFiles(of: listing, in: directory, look)
     try finish()
     return files
+  }
+
+  /// Adds a listed file. Notes the problem if the file can't be read.
+  package func look(at file: inout BatchFile) throws(BatchError) {
+    if file.problem == nil {
+      do throws(SystemError) { try checkReadable(file.path) } catch {
+        file.problem = .unreadable(at: file.path, error)
+      }
+    }
+    if file.problem == nil { try add(file) } else { noteCompared() }
   }
 
   private func add(_ file: BatchFile) throws(BatchError) {
@@ -104,7 +106,10 @@ package final class URLCheck {
     return key
   }
 
-  private func finish() throws(BatchError) {
+  /// Throws if two of the added files have the same URL.
+  ///
+  /// - Throws: `invalidTemplate`, with the names of both files.
+  package func finish() throws(BatchError) {
     let urls = try sorter.sorted()
     var last: (key: [UInt8], line: [UInt8])?
     while let next = try urls.next() {

@@ -87,11 +87,12 @@ extension Flag {
       long: "journal", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
       group: .batch,
       verbs: [.send], common: [.send],
-      summary: "Record in DIR what was sent; the same command then goes on where it ended",
+      summary: "Record in DIR what was sent; the same command then sends what is left, or new",
       detail: """
-        DIR is made if it does not exist. It gets a manifest of all files, and a journal for each run. A run sends \
-        the files of the manifest that no journal proves accepted; if the manifest is complete, nothing is listed \
-        again. A file that an earlier run may have sent is sent again, and its record says maybe_duplicate. After \
+        DIR is made if it does not exist. It gets a manifest of the files, and a journal for each run. If a run was ended \
+        before it had gone through all files, the same command goes on with the rest. Otherwise, the same command begins \
+        a new round: it lists the files again, and sends those that are new, have another size or time, or are not proven \
+        accepted. A file that an earlier run may have sent is sent again, and its record says maybe_duplicate. After \
         SIGTERM the exit code is 75.
         """
     ) { (arguments, argument) throws(Failure) in
@@ -104,5 +105,21 @@ extension Flag {
       long: "skip-unknown", group: .batch, verbs: [.send],
       summary: "With --journal: leave out files that an earlier run may have sent"
     ) { (arguments, _) in arguments.sending.skipsDoubtful = true },
+    Flag(
+      long: "all", group: .batch, verbs: [.send],
+      summary: "With --journal: send all files in a new round, even if they are unchanged"
+    ) { (arguments, _) in arguments.sending.sendsAll = true },
+    Flag(
+      long: "checksum", group: .batch, verbs: [.send, .plan],
+      summary: "With --journal or --against: compare files by contents, in place of times",
+      detail: """
+        The digest of each file is computed before it is sent, and recorded. In a new round, a file of the same size is read, \
+        and is sent again if its digest is another. If no earlier run has computed the digest, the time is compared.
+        """
+    ) { (arguments, _) in arguments.sending.comparesContents = true },
+    Flag(
+      long: "resume-only", group: .batch, verbs: [.send],
+      summary: "With --journal: send what is left of the last round, and begin no new one"
+    ) { (arguments, _) in arguments.sending.resumesOnly = true },
   ]
 }

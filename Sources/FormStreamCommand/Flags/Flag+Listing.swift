@@ -56,5 +56,15 @@ extension Flag {
         A run of the manifest reads each file before it sends it, and sends only those whose contents are still the same.
         """
     ) { (arguments, _) in arguments.listing.computesDigests = true },
+    Flag(
+      long: "against", value: Value(placeholder: "PATH", completion: .path), group: .paths,
+      verbs: [.plan],
+      summary: "List only what the journals in PATH don't prove sent; can be repeated",
+      detail: """
+        PATH is a directory with the journals of earlier runs. The manifest gets the files that are new, have changed, or were \
+        not accepted: the next round for all shards. The manifests of the earlier runs are read, too; if one is not where the \
+        runs found it, name it as another PATH. The files are sorted by their paths.
+        """
+    ) { (arguments, argument) in arguments.listing.earlier.append(argument) },
   ]
 }

@@ -8,6 +8,8 @@ struct ListingArguments {
   var sorts = false
   var detectsTypes = false
   var computesDigests = false
+  /// The directories of journals, and the manifests, that a new manifest is compared with.
+  var earlier: [Argument] = []
 
   /// Whether a flag chooses the files to list.
   var choosesFiles: Bool {

@@ -6,6 +6,9 @@ struct SendingArguments {
   var maximumFailures: Int?
   var journal: Argument?
   var skipsDoubtful = false
+  var sendsAll = false
+  var comparesContents = false
+  var resumesOnly = false
   var filename: Argument?
   var puts = false
   var check: Argument?

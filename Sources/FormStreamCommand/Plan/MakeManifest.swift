@@ -10,11 +10,14 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   let listing = try convertingErrors { () throws(BatchError) in
     try FileListing(plan.sources, plan.listing)
   }
-  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
-  let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   let details =
     plan.sniffer != nil || plan.hasDigests
     ? ManifestDetails(types: plan.sniffer, hasDigests: plan.hasDigests) : nil
+  guard plan.earlier.isEmpty else {
+    return try makeManifest(ofRound: plan, listing, details, output)
+  }
+  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
+  let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   var problems = Problems()
   var (count, bytes) = (0, Int64(0))
   while var file = try nextFile(of: listing) {
@@ -36,7 +39,46 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   if !plan.isQuiet {
     for line in listing.leftOut.lines(of: plan.listing) { StandardError.note(line) }
   }
-  let summary = "\(counted(count, "file", "files")), \(HumanReadable.size(bytes))"
+  try end(plan, "\(counted(count, "file", "files")), \(HumanReadable.size(bytes))", problems)
+}
+
+/// Lists what is new or has changed since earlier rounds, or what they don't prove accepted.
+private func makeManifest(
+  ofRound plan: ManifestPlan, _ listing: FileListing, _ details: ManifestDetails?,
+  _ output: ManifestOutput
+) throws(Failure) {
+  var problems = Problems()
+  var bytes = Int64(0)
+  var entries = try convertingErrors { () throws(BatchError) in
+    let earlier = try EarlierManifests(plan.earlier)
+    var comparison = RoundComparison(
+      plan.comparison, journals: earlier.journals, in: plan.listing.temporaryDirectory)
+    for path in earlier.paths { try comparison.add(path) }
+    return try comparison.compare(
+      listing,
+      complete: { file in
+        details?.add(to: &file)
+        bytes = bytes.addingClamped(file.size)
+        if let problem = file.problem { problems.note(problem) }
+      })
+  }
+  let round = entries.round
+  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot, round: round)
+  while let piece = try convertingErrors({ () throws(BatchError) in try entries.nextPiece() }) {
+    try output.write(piece)
+  }
+  try output.commit()
+  if !plan.isQuiet {
+    for line in listing.leftOut.lines(of: plan.listing) { StandardError.note(line) }
+    if let line = lineAboutUncompared(entries.uncompared) { StandardError.note(line) }
+    StandardError.note("Round \(round.number): \(round.counts).")
+  }
+  try end(
+    plan, "\(counted(round.files, "file", "files")), \(HumanReadable.size(bytes))", problems)
+}
+
+/// Says how many files the manifest has, and fails if some can't be sent.
+private func end(_ plan: ManifestPlan, _ summary: String, _ problems: Problems) throws(Failure) {
   guard problems.count > 0 else {
     if !plan.isQuiet { StandardError.note("\(summary).") }
     return

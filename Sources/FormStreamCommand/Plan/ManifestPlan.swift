@@ -10,6 +10,9 @@ struct ManifestPlan {
   /// Detects the types of the files; nil if the manifest has no types.
   let sniffer: MediaTypeSniffer?
   let hasDigests: Bool
+  /// The directories of journals, and the manifests, that the files are compared with.
+  let earlier: [LocalPath]
+  let comparison: RoundComparison.Rules
   let output: OutputTarget
   let isQuiet: Bool
 }
@@ -34,6 +37,13 @@ extension ManifestPlan {
     sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments.types) : nil
     hasDigests = arguments.listing.computesDigests
     isQuiet = arguments.request.isQuiet
+    earlier = arguments.listing.earlier.map(\.path)
+    var comparison = RoundComparison.Rules()
+    comparison.comparesContents = arguments.sending.comparesContents
+    self.comparison = comparison
+    if comparison.comparesContents, earlier.isEmpty {
+      throw .usage("--checksum compares with what journals say: add --against DIR.")
+    }
     output =
       try arguments.output.map { (file) throws(Failure) in try OutputTarget(file) }
       ?? .standardOutput

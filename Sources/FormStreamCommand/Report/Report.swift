@@ -5,17 +5,14 @@ import FormStreamPlatform
 
 /// Runs `report`.
 func report(_ plan: ReportPlan) throws(Failure) {
-  let manifest: LocalPath
-  if let named = plan.manifest {
-    manifest = named
-  } else {
-    manifest = try recordedManifest(in: plan.directories)
-  }
+  let manifests =
+    if let named = plan.manifest { [named] } else { try recordedManifests(in: plan.directories) }
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
   let report: BatchReport
   do {
     report = try BatchReport(
-      on: manifest, shard: plan.shard, in: plan.directories,
+      on: manifests, shard: plan.shard, in: plan.directories,
+      temporaryDirectory: LocalPath(bytes: temporaryDirectory),
       begin: { manifest throws(Failure) in
         try failed?.begin(root: manifest.root, hasOneRoot: manifest.hasOneRoot)
       },
@@ -39,18 +36,19 @@ func report(_ plan: ReportPlan) throws(Failure) {
   throw Failure(exit, plan.printsRecord ? report.sentence : "")
 }
 
-/// The manifest that a run without `--manifest` has made in the directory of its journal.
-private func recordedManifest(in directories: [LocalPath]) throws(Failure) -> LocalPath {
+/// The manifests that runs without `--manifest` have made in the directory of their journals, one for each round.
+private func recordedManifests(in directories: [LocalPath]) throws(Failure) -> [LocalPath] {
   // A directory that can't be read is the likely reason if there is no manifest.
-  for directory in directories {
-    _ = try convertingErrors { () throws(BatchError) in try JournalReader.journals(in: directory) }
+  let found = try convertingErrors { () throws(BatchError) in
+    var found: [[LocalPath]] = []
+    for directory in directories { found.append(try RecordedListing.manifests(in: directory)) }
+    return found.filter { !$0.isEmpty }
   }
-  let found = directories.compactMap(RecordedListing.manifest)
-  guard let manifest = found.first, found.count == 1 else {
+  guard let manifests = found.first, found.count == 1 else {
     let fault = found.isEmpty ? "There is no manifest" : "There are several manifests"
     throw .usage("\(fault) in the directories of the journals: name one with --manifest FILE.")
   }
-  return manifest
+  return manifests
 }
 
 extension OutputTarget? {
@@ -85,7 +83,8 @@ extension BatchReport {
     var lines = ["\(sentence) \(HumanReadable.size(bytes)) accepted."]
     let open =
       openJournals > 0 ? ", \(openJournals) of them from runs that were killed, or go on" : ""
-    lines.append("\(counted(journals, "journal", "journals"))\(open).")
+    let rounds = rounds > 1 ? "\(rounds) rounds, " : ""
+    lines.append("\(rounds)\(counted(journals, "journal", "journals"))\(open).")
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"
       lines.append(

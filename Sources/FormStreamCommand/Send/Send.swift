@@ -34,6 +34,8 @@ func send(_ plan: SendPlan) throws(Failure) {
   let outputLock = Guarded(false)
   var batch = plan.batch
   batch.spareDescriptors = max(0, min(256, descriptorLimit() - needed - 16))
+  // The files that an earlier round could not send come first if the others are unchanged, and may be refused again.
+  if let round = input.listing?.round { batch.hasAccess = round.again > 0 && round.unchanged > 0 }
   if let manifest = input.manifest { (batch.id, batch.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
@@ -80,6 +82,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   // Until all files are listed, another thread uses the listing.
   if run.totals.isListed, !plan.isQuiet {
     for line in input.leftOut.lines(of: plan.listing) { StandardError.note(line) }
+    if let line = lineAboutUncompared(input.listing?.uncompared ?? 0) { StandardError.note(line) }
   }
   do throws(Failure) {
     try guarded.check()
@@ -90,7 +93,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
-    earlyEnd: run.earlyEnd, signal: signal, plan: plan, manifest: input.manifest,
+    earlyEnd: run.earlyEnd, signal: signal, plan: plan, input: input,
     failedList: failedList)
   if let output {
     do throws(Failure) { try output.write(summary.record.line()) } catch {

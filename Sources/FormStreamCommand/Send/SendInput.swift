@@ -8,6 +8,10 @@ struct SendInput {
   let files: any BatchInput
   /// The id of the manifest; nil if there is none.
   let manifest: String?
+  /// The listing that is recorded beside the journal; nil if there is none.
+  let listing: RecordedListing?
+  /// Whether an earlier run has sent files of the same manifest.
+  var isResumed: Bool { journal?.isResumed ?? false }
   /// The journal that is to be begun; nil without `--journal`.
   private let journal: PlannedJournal?
 
@@ -19,139 +23,140 @@ struct SendInput {
     let head: JournalHead
     let earlier: JournalIndex
     let skipsDoubtful: Bool
+    /// Whether there are journals of the same manifest.
+    let isResumed: Bool
+
+    init(
+      _ directory: DirectoryDescriptor, _ manifest: ManifestExtent, _ rounds: EarlierRounds,
+      _ earlier: JournalIndex, _ plan: SendPlan
+    ) throws(Failure) {
+      (self.directory, self.earlier) = (directory, earlier)
+      isResumed = rounds.hasJournals(of: manifest)
+      skipsDoubtful = plan.skipsDoubtful
+      head = try convertingErrors { () throws(BatchError) in
+        JournalHead(
+          manifest: manifest.id, shard: plan.shard?.description,
+          url: plan.batch.request.url.description, boot: JournalHead.currentBoot,
+          isHarmlessTwice: plan.batch.isHarmlessInLaterRuns, sliceSize: plan.batch.sliceSize,
+          manifestBytes: manifest.records?.upperBound,
+          template: try plan.batch.urlName(for: manifest.id),
+          manifestPath: plan.manifest.flatMap { try? resolved($0) })
+      }
+    }
   }
 
   /// Opens the files, and makes sure that no two are sent to one URL.
   ///
   /// - Parameter noteCompared: is called for each file whose URL is compared.
   init(_ plan: SendPlan, noteCompared: @escaping () -> Void) throws(Failure) {
-    let directory = try plan.journal.map { (path) throws(Failure) in try Self.directory(path) }
-    var (files, extent) = try convertingErrors { () throws(BatchError) in
-      try Self.open(plan, directory)
+    func makeCheck(hasOneRoot: Bool) -> URLCheck? {
+      URLCheck(
+        plan.batch, hasOneRoot: hasOneRoot, hasIndices: plan.manifest == nil,
+        in: plan.listing.temporaryDirectory, noteCompared: noteCompared)
     }
-    manifest = extent?.id
-    if let manifest = plan.manifest {
-      try convertingErrors { () throws(BatchError) in
-        try plan.batch.packing.check(ManifestReader(manifest, shard: plan.shard))
-      }
-    }
-    let check = URLCheck(
-      plan.batch, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
-      in: plan.listing.temporaryDirectory, noteCompared: noteCompared)
-    if let check, let manifest = plan.manifest {
-      // This checks the complete manifest, because other runs may send its other shards.
-      try convertingErrors { () throws(BatchError) in try check.check(ManifestReader(manifest)) }
-    }
-    guard let directory, let path = plan.journal, let id = extent?.id else {
-      if let check, plan.manifest == nil {
-        files = try convertingErrors { [files] () throws(BatchError) in try check.checked(files) }
-      }
-      self.files = files
-      journal = nil
+    guard plan.manifest == nil, let path = plan.journal else {
+      self = try Self(ofManifestOrFilesIn: plan, makeCheck)
       return
     }
-    let earlier = try Self.earlierRuns(of: extent, plan, in: path)
-    if let check, let listing = files as? RecordedListing {
-      files = try convertingErrors { () throws(BatchError) in
+    let directory = try Self.directory(path)
+    let rounds = try EarlierRounds(in: path, of: plan)
+    let listing = try convertingErrors { () throws(BatchError) in
+      try Self.listing(plan, rounds, in: directory, at: path, makeCheck)
+    }
+    self.listing = listing
+    manifest = listing.extent.id
+    guard listing.kind != .nothingNew else {
+      (files, journal) = (listing, nil)
+      return
+    }
+    let earlier = try rounds.index(of: listing.extent, plan)
+    var (files, extent): (any BatchInput, ManifestExtent) = (listing, listing.extent)
+    if listing.kind == .round, let check = makeCheck(hasOneRoot: listing.hasOneRoot) {
+      (files, extent) = try convertingErrors { [extent] () throws(BatchError) in
         try listing.leaveRoom(upTo: earlier.end)
-        do throws(BatchError) { return try check.checked(listing) } catch {
+        let files: any BatchInput
+        do throws(BatchError) { files = try check.checked(listing) } catch {
           // The next run lists the files again, so that the user can correct what is wrong.
-          if earlier.journalCount == 0 { RecordedListing.remove(from: directory) }
+          if listing.round.number == 1, !rounds.hasJournals(of: extent) { RecordedListing.remove(from: directory) }
           throw error
         }
+        // The manifest is complete now.
+        return (files, try listing.completedExtent(at: path))
       }
-      // The manifest is complete now.
-      extent = try convertingErrors { () throws(BatchError) in try Self.open(plan, directory).1 }
     }
     self.files = files
-    let head = JournalHead(
-      manifest: id, shard: plan.shard?.description,
-      url: plan.batch.request.url.description, boot: JournalHead.currentBoot,
-      isHarmlessTwice: plan.batch.isHarmlessInLaterRuns, sliceSize: plan.batch.sliceSize,
-      manifestBytes: extent?.records?.upperBound, template: try Self.template(plan, id))
-    journal = PlannedJournal(
-      directory: directory, head: head, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
+    journal = try PlannedJournal(directory, extent, rounds, earlier, plan)
   }
 
-  /// What the journals of earlier runs say.
-  private static func earlierRuns(
-    of extent: ManifestExtent?, _ plan: SendPlan, in path: LocalPath
-  ) throws(Failure) -> JournalIndex {
-    guard let extent else { return JournalIndex() }
-    let earlier = try convertingErrors { () throws(BatchError) in
-      try JournalIndex(
-        of: extent, shard: plan.shard, in: path, boot: JournalHead.currentBoot,
-        sliceSize: plan.batch.sliceSize)
+  /// Opens the files of a manifest, or those that are listed without a journal.
+  private init(
+    ofManifestOrFilesIn plan: SendPlan, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
+  ) throws(Failure) {
+    listing = nil
+    guard let path = plan.manifest else {
+      files = try convertingErrors { () throws(BatchError) in
+        let listing = try FileListing(plan.sources, plan.listing)
+        return try makeCheck(listing.hasOneRoot)?.checked(listing) ?? listing
+      }
+      (manifest, journal) = (nil, nil)
+      return
     }
-    let url = plan.batch.request.url.description
-    if let other = earlier.urls.first(where: { $0 != url }) {
-      throw .usage(
-        "The journal \"\(path)\" belongs to a run to \(other), and this one is to \(url): name another directory."
-      )
+    let reader = try convertingErrors { () throws(BatchError) in
+      try Self.manifest(at: path, plan, makeCheck)
     }
-    let template = try Self.template(plan, extent.id)
-    if template == nil, !earlier.templates.isEmpty {
-      throw .usage(
-        "The journal \"\(path)\" belongs to a run with --put, and this one sends forms: name another directory."
-      )
+    (files, manifest) = (reader, reader.id)
+    journal = try plan.journal.map { directory throws(Failure) in
+      let opened = try Self.directory(directory)
+      let rounds = try EarlierRounds(in: directory, of: plan)
+      let earlier = try rounds.index(of: reader.extent, plan)
+      return try PlannedJournal(opened, reader.extent, rounds, earlier, plan)
     }
-    if template != nil, earlier.sendsForms {
-      throw .usage(
-        "The journal \"\(path)\" belongs to a run that sends forms, and this one sends files as they are: name another "
-          + "directory.")
-    }
-    if earlier.templates.contains(where: { $0 != template }) {
-      throw .usage(
-        "The journal \"\(path)\" belongs to a run to another URL, or to other URLs of the files: name another directory."
-      )
-    }
-    return earlier
   }
 
-  private static func template(
-    _ plan: SendPlan, _ manifest: String
-  ) throws(Failure) -> String? {
-    try convertingErrors { () throws(BatchError) in try plan.batch.urlName(for: manifest) }
+  /// Opens a manifest that was named.
+  private static func manifest(
+    at path: LocalPath, _ plan: SendPlan, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
+  ) throws(BatchError) -> ManifestReader {
+    guard !RecordedRounds.isPartial(path) else {
+      throw BatchError(
+        .manifestMalformed, on: path.description,
+        "The manifest \"\(path)\" is not complete: the command that makes it goes on with it.")
+    }
+    let reader = try ManifestReader(
+      path, shard: plan.shard, followsLinks: plan.listing.followsLinks)
+    try plan.batch.packing.check(ManifestReader(path, shard: plan.shard))
+    // This checks the complete manifest, because other runs may send its other shards.
+    try makeCheck(reader.hasOneRoot)?.check(ManifestReader(path))
+    return reader
+  }
+
+  /// The files of the round that is not finished, or of a new round.
+  private static func listing(
+    _ plan: SendPlan, _ rounds: EarlierRounds, in directory: DirectoryDescriptor,
+    at path: LocalPath, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
+  ) throws(BatchError) -> RecordedListing {
+    var options = plan.listing
+    options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
+    let name = try BatchSource.listingName(of: plan.sources, options)
+    let list = { [options] () throws(BatchError) in try FileListing(plan.sources, options) }
+    guard !plan.resumesOnly, try rounds.isLastFinished else {
+      return try RecordedListing(
+        in: directory, at: path, named: name, followsLinks: options.followsLinks, list)
+    }
+    return try RecordedListing.newRound(
+      in: directory, at: path, named: name, followsLinks: options.followsLinks,
+      after: rounds.comparison(plan), makeCheck: makeCheck, list)
   }
 
   /// Begins the journal; nil if there is none.
   func beginJournal() throws(Failure) -> BatchRun.Journal? {
     guard let journal else { return nil }
     let writer = try convertingErrors { () throws(BatchError) in
-      try (files as? RecordedListing)?.leaveRoom(upTo: journal.earlier.end)
+      try listing?.leaveRoom(upTo: journal.earlier.end)
       return try JournalWriter(in: journal.directory, journal.head)
     }
     return BatchRun.Journal(
       writer: writer, earlier: journal.earlier, skipsDoubtful: journal.skipsDoubtful)
-  }
-
-  /// The files, and their manifest if there is one.
-  private static func open(
-    _ plan: SendPlan, _ directory: DirectoryDescriptor?
-  ) throws(BatchError) -> (any BatchInput, ManifestExtent?) {
-    if let manifest = plan.manifest {
-      guard !RecordedListing.isPartial(manifest) else {
-        throw BatchError(
-          .manifestMalformed, on: manifest.description,
-          "The manifest \"\(manifest)\" is not complete: the command that makes it goes on with it."
-        )
-      }
-      let reader = try ManifestReader(
-        manifest, shard: plan.shard, followsLinks: plan.listing.followsLinks)
-      return (reader, reader.extent)
-    }
-    guard let directory, let path = plan.journal else {
-      return (try FileListing(plan.sources, plan.listing), nil)
-    }
-    var options = plan.listing
-    options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
-    let listing = try RecordedListing(
-      in: directory, at: path, named: BatchSource.listingName(of: plan.sources, options),
-      followsLinks: options.followsLinks
-    ) { () throws(BatchError) in
-      try FileListing(plan.sources, options)
-    }
-    return (listing, listing.extent)
   }
 
   private static func directory(_ path: LocalPath) throws(Failure) -> DirectoryDescriptor {

@@ -14,6 +14,10 @@ struct SendPlan {
   let journal: LocalPath?
   /// Whether files that an earlier run may have sent are left out.
   let skipsDoubtful: Bool
+  /// Whether no new round is begun.
+  let resumesOnly: Bool
+  /// How a new round is compared with the rounds before.
+  let comparison: RoundComparison.Rules
   /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
   /// Where the cookies go at the end; nil if they are not written.
@@ -30,10 +34,12 @@ extension SendPlan {
     try request.check(keepsResponse: arguments.printsJSON && arguments.output == nil)
     try StandardInputUses(arguments).check()
     var notes: [String] = []
-    batch = try BatchSettings(arguments, input, &notes)
+    var batch = try BatchSettings(arguments, input, &notes)
     if arguments.sending.skipsDoubtful, arguments.sending.journal == nil {
       throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
     }
+    (comparison, resumesOnly) = try arguments.sending.rounds(manifest)
+    if comparison.comparesContents { batch.computesDigest = true }
     // Without --url-file, the first word is the URL.
     sources = try Self.sources(
       Array(request.urlFile == nil ? arguments.operands.dropFirst() : arguments.operands[...]),
@@ -47,6 +53,7 @@ extension SendPlan {
     listing = try ListingOptions(arguments.listing, manifest)
     (self.manifest, journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
     skipsDoubtful = arguments.sending.skipsDoubtful
+    self.batch = batch
     cookieJar = request.cookieJar?.path
     printsRecords = arguments.printsJSON
     progress = input.usable(request.progress)
@@ -74,5 +81,29 @@ extension SendPlan {
       )
     }
     return files.map { .path($0.path) } + (try lists.sources())
+  }
+}
+
+extension SendingArguments {
+  /// How a new round is compared with the rounds before, and whether none is begun.
+  fileprivate func rounds(
+    _ manifest: ManifestArguments
+  ) throws(Failure) -> (RoundComparison.Rules, resumesOnly: Bool) {
+    var rules = RoundComparison.Rules()
+    (rules.sendsAll, rules.comparesContents) = (sendsAll, comparesContents)
+    let flags = [("--all", sendsAll), ("--checksum", comparesContents), ("--resume-only", resumesOnly)]
+    if let flag = flags.first(where: \.1)?.0 {
+      if journal == nil {
+        throw .usage("\(flag) is about what a journal says: add --journal DIR.")
+      }
+      if manifest.manifest != nil {
+        throw .usage(
+          "\(flag) is about what was listed in earlier runs, and --manifest names the files: leave one out.")
+      }
+    }
+    if resumesOnly, sendsAll {
+      throw .usage("--resume-only begins no new round, and --all sends all files in one: leave one out.")
+    }
+    return (rules, resumesOnly)
   }
 }

@@ -11,13 +11,12 @@ struct SendSummary {
   private let earlyEnd: EarlyEnd?
   private let signal: Int32?
   private let plan: SendPlan
-  /// The id of the manifest.
-  private let manifest: String?
+  private let input: SendInput
   private let failedList: FailedList?
 
   init(
     _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnd: EarlyEnd?,
-    signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
+    signal: Int32?, plan: SendPlan, input: SendInput, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
@@ -25,7 +24,7 @@ struct SendSummary {
     self.earlyEnd = earlyEnd
     self.signal = signal
     self.plan = plan
-    self.manifest = manifest
+    self.input = input
     self.failedList = failedList
   }
 
@@ -50,11 +49,30 @@ struct SendSummary {
 
   var record: JSONValue {
     totals.record(
-      manifest: manifest, shard: plan.shard, duration: duration, exit: Int(exit.rawValue))
+      manifest: input.manifest, shard: plan.shard, round: round, isResumed: input.isResumed,
+      duration: duration, exit: Int(exit.rawValue))
+  }
+
+  /// The round that was sent; nil without a recorded listing.
+  private var round: Round? {
+    guard var round = input.listing?.round else { return nil }
+    // In the first round, all files are new.
+    if round.number == 1 { round.new = totals.listed }
+    return round
+  }
+
+  /// Whether the run has gone through all files, so that the same command would begin a new round.
+  private var isFinished: Bool {
+    plan.manifest == nil && totals.isListed && signal == nil && earlyEnd == nil && failure == nil
   }
 
   /// The states in one sentence.
   var sentence: String {
+    if let listing = input.listing, listing.kind == .nothingNew {
+      return listing.round.unchanged == 0
+        ? "There are no files."
+        : "Nothing is new: \(counted(listing.round.unchanged, "file is", "files are")) as earlier runs sent them."
+    }
     if totals.listed > 0, totals[.skipped] == totals.listed, totals.skippedInDoubt == 0 {
       return
         "Nothing is left to do: earlier runs sent \(totals.listed == 1 ? "the file" : "all \(totals.listed) files")."
@@ -70,7 +88,7 @@ struct SendSummary {
 
   /// The summary for people: at most 12 lines.
   var lines: [String] {
-    var lines = [sentence, amount]
+    var lines = [sentence] + (lineAboutRound.map { [$0] } ?? []) + [amount]
     let errors = totals.commonestErrors(5)
     if !errors.isEmpty { lines.append("The commonest errors:") }
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
@@ -79,6 +97,14 @@ struct SendSummary {
     }
     if let journal = plan.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
+  }
+
+  /// Which round the run has sent, and how it differs from the rounds before.
+  private var lineAboutRound: String? {
+    guard let listing = input.listing, listing.kind != .nothingNew else { return nil }
+    let beginning = input.isResumed ? "Round \(listing.round.number), continued" : "Round \(listing.round.number)"
+    guard let round, round.number > 1 else { return input.isResumed ? "\(beginning)." : nil }
+    return "\(beginning): \(round.counts)."
   }
 
   private func sentence(about end: EarlyEnd) -> String {
@@ -106,11 +132,12 @@ struct SendSummary {
     return "\(HumanReadable.size(bytes)) in \(HumanReadable.elapsed(duration))\(rate)."
   }
 
-  /// What the same command would do if it ran again. The command does not send files that have changed since they were
-  /// listed.
+  /// What the same command would do if it ran again. Without a new round, the command does not send files that have changed
+  /// since they were listed.
   private func line(about journal: LocalPath) -> String {
     let changed = totals[.sourceChanged]
     let place = "The journal is in \"\(journal)\""
+    if isFinished { return "\(place): the same command lists the files again, and sends those that are left." }
     if changed == 0 { return "\(place): the same command goes on from there." }
     let files =
       "\(counted(changed, "file that has", "files that have")) changed since \(changed == 1 ? "it was" : "they were") listed"

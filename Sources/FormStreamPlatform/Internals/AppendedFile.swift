@@ -81,6 +81,15 @@ package final class AppendedFile: Sendable {
     return Int64(end)
   }
 
+  /// Removes all bytes of the file.
+  ///
+  /// C: `ftruncate`
+  package func removeContents() throws(SystemError) {
+    try descriptor.withNumber { number throws(SystemError) in
+      _ = try retryingInterrupts { ftruncate(number, 0) }
+    }
+  }
+
   /// C: `write`
   package func append(_ bytes: [UInt8]) throws(SystemError) {
     // The closure throws nothing: a typed error there crashes the compiler.

@@ -1,0 +1,49 @@
+package import FormStreamMultipart
+
+/// The journals in some directories, by the manifests that they are about. Only the first lines of the journals are read.
+package struct JournalSet: Sendable {
+  struct Member: Sendable {
+    let path: LocalPath
+    let head: JournalHead
+  }
+
+  private var members: [String: [Member]] = [:]
+
+  /// - Throws: `journalUnreadable`; `journalMalformed`.
+  package init(in directories: [LocalPath]) throws(BatchError) {
+    for directory in directories {
+      for path in try JournalReader.journals(in: directory) {
+        guard let head = try JournalReader.head(of: path) else { continue }
+        members[head.manifest, default: []].append(Member(path: path, head: head))
+      }
+    }
+  }
+
+  /// The ids of the manifests that journals are about.
+  package var manifests: Set<String> { Set(members.keys) }
+
+  /// The journals of a manifest.
+  func journals(of manifest: ManifestExtent) throws(BatchError) -> [JournalSummary] {
+    var journals: [JournalSummary] = []
+    for member in members[manifest.id] ?? [] {
+      journals.append(try JournalSummary(member.path, member.head, of: manifest))
+    }
+    return journals
+  }
+
+  /// The first lines of the journals of a manifest.
+  package func heads(ofManifest id: String) -> [JournalHead] { (members[id] ?? []).map(\.head) }
+
+  /// The paths at which the journals' runs found a manifest.
+  package func paths(ofManifest id: String) -> [LocalPath] {
+    (members[id] ?? []).compactMap(\.head.manifestPath)
+  }
+
+  /// Whether a run has gone through all files of a manifest.
+  package func isFinished(_ manifest: String) throws(BatchError) -> Bool {
+    for member in members[manifest] ?? [] where member.head.shard == nil {
+      if try JournalReader.ending(of: member.path) == .complete { return true }
+    }
+    return false
+  }
+}

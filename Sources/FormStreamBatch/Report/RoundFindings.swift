@@ -1,0 +1,76 @@
+import FormStreamMultipart
+
+/// What the journals of several rounds say about each file. The files are sorted on the disk by their paths.
+struct RoundFindings {
+  /// A file of a manifest, and what journals say about it.
+  struct Entry {
+    let file: BatchFile
+    /// What journals say; nil if the entry says only whether the file is there.
+    let finding: JournalFindings.Finding?
+    /// Whether the file is not there any more.
+    let isGone: Bool
+    /// Whether the file keeps its index if it is sent again.
+    var keepsIndex = false
+
+    init(_ entry: ManifestReader.Entry, _ finding: JournalFindings.Finding = []) {
+      switch entry {
+      case .file(let file): (self.file, self.finding, isGone) = (file, finding, false)
+      case .presence(let file, let isGone):
+        (self.file, self.finding, self.isGone) = (file, nil, isGone)
+      }
+    }
+
+    /// The file and what is known about it; nil if the entry says only whether the file is there.
+    var found: (BatchFile, JournalFindings.Finding)? { finding.map { (file, $0) } }
+  }
+
+  private let sorter: ExternalSorter
+  private var keys = FileKeys()
+
+  init(in directory: LocalPath) {
+    sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
+  }
+
+  /// Adds an entry. The rounds must be added in their order.
+  mutating func add(_ entry: Entry) throws(BatchError) {
+    try sorter.add(entry.bytes, key: keys.key(of: entry.file))
+  }
+
+  /// Passes on each file as the last round has it. A file that was not accepted and is not there any more is left out.
+  func forEach(_ receive: (Entry) throws -> Void) throws {
+    let lines = try sorter.sorted()
+    var line = try lines.next()
+    while let first = line {
+      var last: Entry?
+      var isGone = false
+      while let next = line, next.key == first.key {
+        let entry = Entry(next.line)
+        isGone = entry.isGone
+        if entry.finding != nil { last = entry }
+        line = try lines.next()
+      }
+      guard let last, let finding = last.finding else { continue }
+      if !isGone || finding.contains(.accepted) { try receive(last) }
+    }
+  }
+}
+
+extension RoundFindings.Entry {
+  /// The entry as bytes that only this process reads.
+  fileprivate var bytes: [UInt8] {
+    var stored = StoredBytes()
+    stored.add(finding.map { Int64($0.rawValue) } ?? -1)
+    stored.add(isGone ? 1 : 0)
+    stored.add(keepsIndex ? 1 : 0)
+    stored.add(StoredFile.bytes(of: file))
+    return stored.bytes
+  }
+
+  fileprivate init(_ bytes: [UInt8]) {
+    var stored = StoredBytes(bytes)
+    finding = UInt16(exactly: stored.number()).map(JournalFindings.Finding.init)
+    isGone = stored.number() == 1
+    keepsIndex = stored.number() == 1
+    file = StoredFile.file(stored.list())
+  }
+}

@@ -1,0 +1,115 @@
+package import FormStreamMultipart
+package import FormStreamPlatform
+
+extension RecordedListing {
+  /// What a new round is compared with, and how.
+  package struct Comparison {
+    /// The manifests of the earlier rounds; not empty.
+    let rounds: RecordedRounds
+    let journals: JournalSet
+    let rules: RoundComparison.Rules
+    /// The directory for temporary files.
+    let temporaryDirectory: LocalPath
+
+    package init(
+      rounds: RecordedRounds, journals: JournalSet, rules: RoundComparison.Rules,
+      temporaryDirectory: LocalPath
+    ) {
+      (self.rounds, self.journals, self.rules) = (rounds, journals, rules)
+      self.temporaryDirectory = temporaryDirectory
+    }
+  }
+
+  /// Begins a new round: lists the files, compares them with those of the earlier rounds, and writes the manifest of what
+  /// there is to send. If there is nothing, no manifest is written.
+  ///
+  /// - Parameters:
+  ///   - list: begins the listing.
+  ///   - makeCheck: makes the check of the files' URLs; nil if no two files can have the same URL.
+  package static func newRound(
+    in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
+    followsLinks: Bool, after earlier: Comparison,
+    makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
+  ) throws(BatchError) -> RecordedListing {
+    var comparison = RoundComparison(
+      earlier.rules, journals: earlier.journals, in: earlier.temporaryDirectory)
+    for path in earlier.rounds.manifests {
+      let manifest = try ManifestReader(path, followsLinks: followsLinks)
+      try Self.check(manifest, isListing: name, directoryPath)
+      try comparison.add(path)
+    }
+    let file = try NewManifest(ofRound: comparison.number, in: directory, at: directoryPath)
+    defer { file.removeIfIncomplete() }
+    let listing = try list()
+    let check = makeCheck(listing.hasOneRoot)
+    var entries = try comparison.compare(
+      listing, look: { file throws(BatchError) in try check?.look(at: &file) })
+    try check?.finish()
+    if entries.isEmpty, let last = earlier.rounds.manifests.last {
+      let manifest = try ManifestReader(last)
+      return RecordedListing(.nothingNew, entries, manifest, leftOut: listing.leftOut)
+    }
+    let encoder = ManifestEncoder(
+      root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round)
+    try file.append(encoder.header)
+    while let piece = try entries.nextPiece() { try file.append(piece) }
+    let manifest = try ManifestReader(try file.complete(), followsLinks: followsLinks)
+    return RecordedListing(.newRound, entries, manifest, leftOut: listing.leftOut)
+  }
+}
+
+/// The manifest of a new round while it is written. A part of it that a killed run has left is written anew.
+private final class NewManifest {
+  private let file: AppendedFile
+  private let partial: FileName
+  private let name: FileName
+  private let directory: DirectoryDescriptor
+  private let directoryPath: LocalPath
+  private var path: LocalPath { directoryPath.appending(partial.bytes) }
+  private var isComplete = false
+
+  init(
+    ofRound number: Int, in directory: DirectoryDescriptor, at directoryPath: LocalPath
+  ) throws(BatchError) {
+    let partial = RecordedRounds.name(of: number, isPartial: true)
+    let name = RecordedRounds.name(of: number)
+    (self.partial, self.name) = (partial, name)
+    (self.directory, self.directoryPath) = (directory, directoryPath)
+    let path = directoryPath.appending(partial.bytes)
+    let (file, isFree) = try ManifestAddition.writing(path) {
+      () throws(SystemError) -> (AppendedFile, Bool) in
+      let file = try AppendedFile(continuing: partial, in: directory)
+      guard try file.lock(), try file.isNamed(partial, in: directory) else { return (file, false) }
+      // Another run may have completed the manifest meanwhile, and given it its final name.
+      guard try directory.identity(of: name) == nil else {
+        directory.remove(partial)
+        return (file, false)
+      }
+      try file.removeContents()
+      return (file, true)
+    }
+    self.file = file
+    guard isFree else { throw .manifestInUse(path) }
+  }
+
+  func append(_ bytes: [UInt8]) throws(BatchError) {
+    try ManifestAddition.writing(path) { () throws(SystemError) in try file.append(bytes) }
+  }
+
+  /// Gives the manifest its final name, and returns its path.
+  func complete() throws(BatchError) -> LocalPath {
+    try ManifestAddition.writing(path) { () throws(SystemError) in
+      try file.synchronize()
+      _ = try directory.move(partial, to: directory, replacing: name)
+      isComplete = true
+      // Some file systems can't synchronize a directory.
+      try? directory.synchronize()
+      try file.close()
+    }
+    return directoryPath.appending(name.bytes)
+  }
+
+  func removeIfIncomplete() {
+    if !isComplete { directory.remove(partial) }
+  }
+}

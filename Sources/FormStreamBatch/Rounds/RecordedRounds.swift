@@ -1,0 +1,44 @@
+package import FormStreamMultipart
+import FormStreamPlatform
+
+/// The manifests of the rounds in a directory of journals: `manifest.jsonl`, `manifest-2.jsonl` and so on.
+package struct RecordedRounds {
+  private static let prefix = "manifest"
+  private static let suffix = ".jsonl"
+  private static let partialSuffix = ".partial.jsonl"
+
+  /// The paths of the complete manifests, in the order of the rounds.
+  package let manifests: [LocalPath]
+
+  /// - Throws: `journalUnreadable`.
+  package init(in path: LocalPath) throws(BatchError) {
+    var found: [(number: Int, path: LocalPath)] = []
+    for name in try JournalReader.names(in: path) {
+      guard let number = Self.number(of: name) else { continue }
+      found.append((number, path.appending(name.bytes)))
+    }
+    manifests = found.sorted { $0.number < $1.number }.map(\.path)
+  }
+
+  static func name(of number: Int, isPartial: Bool = false) -> FileName {
+    let place = number == 1 ? "" : "-\(number)"
+    return FileName("\(prefix)\(place)\(isPartial ? partialSuffix : suffix)")
+  }
+
+  /// The number of the round that a manifest with this name is of; nil for another name.
+  private static func number(of name: FileName, isPartial: Bool = false) -> Int? {
+    let suffix = isPartial ? partialSuffix : suffix
+    guard let text = String(validating: name.bytes, as: UTF8.self), text.hasPrefix(prefix),
+      text.hasSuffix(suffix), text.utf8.count >= prefix.utf8.count + suffix.utf8.count
+    else { return nil }
+    let place = text.dropFirst(prefix.count).dropLast(suffix.count)
+    let number = place.isEmpty ? 1 : Int(place.dropFirst())
+    // Other spellings of a number, such as 02, are not ours.
+    return number.flatMap { Self.name(of: $0, isPartial: isPartial) == name ? $0 : nil }
+  }
+
+  /// Whether a path has the name of a manifest that is still being written.
+  package static func isPartial(_ manifest: LocalPath) -> Bool {
+    number(of: manifest.name, isPartial: true) != nil
+  }
+}

@@ -1,0 +1,48 @@
+package import FormStreamJSON
+
+/// A round of a listing: what one run of the same command has to send, compared with the rounds before it. The first line
+/// of the round's manifest has these numbers.
+package struct Round: Hashable, Sendable {
+  /// The number of the round. The first listing is round 1.
+  package var number: Int
+  /// How many files the round before did not have.
+  package var new = 0
+  /// How many files have another size, another time or other contents than in the earlier rounds.
+  package var changed = 0
+  /// How many files are the same as before and are sent again, because no journal proves that they were accepted, or
+  /// because all files are to be sent.
+  package var again = 0
+  /// How many files are the same as before and were accepted.
+  package var unchanged = 0
+  /// How many files of the round before are not there any more.
+  package var gone = 0
+
+  package init(number: Int) {
+    self.number = number
+  }
+
+  /// How many files the round has to send.
+  package var files: Int { new + changed + again }
+
+  package var json: JSONValue {
+    [
+      "number": .integer(Int64(number)), "new": .integer(Int64(new)),
+      "changed": .integer(Int64(changed)), "again": .integer(Int64(again)),
+      "unchanged": .integer(Int64(unchanged)), "gone": .integer(Int64(gone)),
+    ]
+  }
+
+  /// Reads the numbers; nil if they are not those of a round.
+  init?(_ json: JSONValue) {
+    func count(_ key: String) -> Int? {
+      json[key]?.integer.flatMap { $0 >= 0 ? Int(exactly: $0) : nil }
+    }
+    guard let number = count("number"), number > 0 else { return nil }
+    self.number = number
+    new = count("new") ?? 0
+    changed = count("changed") ?? 0
+    again = count("again") ?? 0
+    unchanged = count("unchanged") ?? 0
+    gone = count("gone") ?? 0
+  }
+}

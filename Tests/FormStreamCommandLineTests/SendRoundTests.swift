@@ -1,0 +1,189 @@
+import FormStreamPlatform
+import FormStreamTestSupport
+import Glibc
+import Testing
+
+/// `send --journal`, again and again: each run sends what is new or has changed since.
+@Suite struct SendRoundTests {
+  private let server: ScriptedServer
+  private let place: TemporaryDirectory
+  /// The responses to files, by name; 200 for others.
+  private let statuses = Guarded<[String: Int]>([:])
+
+  init() throws {
+    server = try ScriptedServer { [statuses] _ in
+      [
+        .readBody,
+        .decide { request in
+          let name = SentFile(lastPartOf: request).map { String(decoding: $0.name, as: UTF8.self) }
+          switch statuses.withLock({ $0[name ?? ""] }) {
+          case 0: return [.reset]
+          case let status: return [.respond(status ?? 200)]
+          }
+        },
+      ]
+    }
+    place = try TemporaryDirectory()
+    _ = try shell("mkdir in; for n in 1 2 3 4; do echo word $n > in/f$n; done", in: place)
+  }
+
+  /// Runs a script, in which `S` is the command that runs every night.
+  private func night(_ script: String) throws -> Invocation {
+    try shell("S() { $F send --retry 0 --journal j \"$@\" \(server.url) in; }; \(script)", in: place)
+  }
+
+  /// The names of the files that were sent since the last call, sorted.
+  private func sent(since count: Int) -> [String] {
+    server.sentFiles.dropFirst(count).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
+  }
+
+  @Test func `each night sends what is new or has changed, and counts the rest`() throws {
+    let first = try night("S; S -q")
+    #expect(first.exit == 0 && !first.stderr.contains("Round"), "\(first.stderr)")
+    #expect(server.requests.count == 4)
+    let second = try night(
+      "echo new > in/f5; echo longer words > in/f1; touch in/f2; rm in/f3; S; S --json")
+    #expect(second.exit == 0, "\(second.stderr)")
+    #expect(
+      second.stderr.contains("Round 2: 1 new, 2 changed, 0 again; 1 unchanged, 1 gone."),
+      "\(second.stderr)")
+    #expect(sent(since: 4) == ["f1", "f2", "f5"])
+    // The third night has nothing to do, and makes no files.
+    #expect(
+      second.output.contains(
+        #""round":{"number":3,"new":0,"changed":0,"again":0,"unchanged":4,"gone":0},"resumed":false,"files":0,"#
+      ), "\(second.output)")
+    let left = try shell("ls j | grep -c manifest; ls j | grep -c journal", in: place)
+    #expect(left.output == "2\n2\n")
+    // A file that comes back as it was is not sent again, and one that comes back in another way is new.
+    let third = try night("cp -p in/f4 kept; rm in/f4; S -q; mv kept in/f4; echo 3 > in/f3; S")
+    #expect(
+      third.stderr.contains("Round 4: 1 new, 0 changed, 0 again; 4 unchanged, 0 gone."),
+      "\(third.stderr)")
+    #expect(sent(since: 7) == ["f3"])
+    let gone = try night("rm in/f4; S; $F report j")
+    #expect(gone.stderr.contains("Round 5: 0 new, 0 changed, 0 again; 4 unchanged, 1 gone."), "\(gone.stderr)")
+    // Files that are gone were sent all the same.
+    #expect(gone.output == "5 files: 5 ok. 33 B accepted.\n5 rounds, 5 journals.\n")
+  }
+
+  @Test func `what was not accepted is in the next round, and marked only if it may have been`() throws {
+    statuses.withLock { $0 = ["f1": 400, "f2": 503, "f3": 0] }
+    let first = try night("S --json")
+    #expect(first.exit == 3, "\(first.output)")
+    statuses.withLock { $0 = [:] }
+    let second = try night("S --json")
+    #expect(second.exit == 0, "\(second.output)")
+    #expect(second.output.contains(#""round":{"number":2,"new":0,"changed":0,"again":3,"unchanged":1,"gone":0}"#))
+    #expect(sent(since: 4) == ["f1", "f2", "f3"])
+    let marked = second.output.split(separator: "\n").filter { $0.contains(#""maybe_duplicate":true"#) }
+    #expect(marked.count == 1 && marked[0].contains("in/f3"), "\(second.output)")
+    // Nobody knows whether the server has f3 twice.
+    let report = try night("$F report j; $F report --json --failed - j 2>/dev/null; true")
+    #expect(report.output.hasPrefix("4 files: 4 ok."), "\(report.output)")
+    #expect(report.output.contains("1 file accepted, and maybe twice."))
+  }
+
+  /// The key of a file that may have been accepted stays the same, so that the server can tell.
+  @Test func `a file keeps its idempotency key over rounds`() throws {
+    statuses.withLock { $0 = ["f3": 0] }
+    #expect(try night("S -q --idempotency-key auto").exit == 3)
+    #expect(try night("S -q --idempotency-key auto").exit == 3)
+    statuses.withLock { $0 = [:] }
+    let last = try night("S --json --idempotency-key auto; $F report j")
+    #expect(last.exit == 0, "\(last.output)")
+    #expect(last.output.contains(#""maybe_duplicate":false"#))
+    let keys = server.requests.filter { SentFile(lastPartOf: $0)?.name == Array("f3".utf8) }
+      .map { $0.header("Idempotency-Key") }
+    #expect(keys.count > 2 && Set(keys).count == 1, "\(keys)")
+  }
+
+  @Test func `a run without keys marks what a run with keys may have sent`() throws {
+    statuses.withLock { $0 = ["f3": 0] }
+    #expect(try night("S -q --idempotency-key auto").exit == 3)
+    statuses.withLock { $0 = [:] }
+    let last = try night("S --json")
+    #expect(last.output.contains(#""maybe_duplicate":true"#), "\(last.output)")
+  }
+
+  @Test func `a run that was ended goes on with its round, and then new ones begin`() throws {
+    statuses.withLock { $0 = ["f1": 500] }
+    let first = try night("S -q -j 1 --max-failures 1; echo new > in/f5")
+    #expect(first.exit == 0)
+    statuses.withLock { $0 = [:] }
+    let count = server.requests.count
+    let second = try night("S --json")
+    #expect(second.output.contains(#""resumed":true"#), "\(second.output)")
+    // The journal of the ended run has not gone through all files.
+    #expect(server.requests.count > count)
+    let third = try night("S; S")
+    #expect(third.exit == 0, "\(third.stderr)")
+    #expect(third.stderr.contains("Nothing is new: 5 files are as earlier runs sent them."))
+    #expect(Set(sent(since: 0)) == ["f1", "f2", "f3", "f4", "f5"])
+  }
+
+  @Test func `contents are compared if that is wanted`() throws {
+    #expect(try night("S -q --checksum").exit == 0)
+    // The time of one is another, and the contents of one are others, with the same size and time.
+    let second = try night(
+      "touch in/f1; cp -p in/f2 time; echo WORD 2 > in/f2; touch -r time in/f2; S --checksum")
+    #expect(
+      second.stderr.contains("Round 2: 0 new, 1 changed, 0 again; 3 unchanged, 0 gone."),
+      "\(second.stderr)")
+    #expect(sent(since: 4) == ["f2"])
+    // The first run in another directory computes no digests.
+    let other = try shell(
+      """
+      S() { $F send --journal k "$@" \(server.url) in; }
+      S -q; touch in/f1; S --checksum
+      """, in: place)
+    #expect(other.stderr.contains("3 unchanged files were compared by size and time"), "\(other.stderr)")
+    #expect(other.stderr.contains("1 changed, 0 again; 3 unchanged"), "\(other.stderr)")
+  }
+
+  @Test func `all files are sent again if that is wanted`() throws {
+    let sent = try night("S -q; S -q --all; S --all --json")
+    #expect(sent.exit == 0, "\(sent.stderr)")
+    #expect(server.requests.count == 12)
+    #expect(!sent.output.contains(#""maybe_duplicate":true"#))
+    #expect(sent.output.contains(#""again":4,"unchanged":0"#), "\(sent.output)")
+  }
+
+  @Test func `flags about rounds are for a recorded listing`() throws {
+    for flag in ["--all", "--checksum", "--resume-only"] {
+      for rest in ["in", "--journal j --manifest m"] {
+        let run = try shell("$F send \(flag) http://127.0.0.1:1 \(rest)", in: place)
+        #expect(run.exit == 64 && run.stderr.contains("\(flag) is about what"), "\(run.stderr)")
+      }
+    }
+  }
+
+  @Test func `what is in a directory that can't be listed is not gone`() throws {
+    guard getuid() != 0 else {
+      // The superuser can list each directory, so the directory is one that is nested too deep.
+      let deep = Array(repeating: "d", count: 260).joined(separator: "/")
+      let run = try night("S -q; mkdir -p in/\(deep); S; rm -r in/d; S")
+      #expect(run.exit == 0, "\(run.stderr)")
+      #expect(!run.stderr.contains("5 gone"))
+      return
+    }
+    let run = try night("mkdir in/d; echo x > in/d/x; S -q; chmod 0 in/d; S; chmod 700 in/d; S")
+    #expect(run.stderr.contains("4 unchanged, 0 gone."), "\(run.stderr)")
+  }
+
+  @Test func `two files of different rounds never go to one URL`() throws {
+    let put = "$F send --journal p --put '\(server.url)/{name}' in"
+    let first = try shell("\(put)", in: place)
+    #expect(first.exit == 0, "\(first.stderr)")
+    let second = try shell("mkdir in/d; echo other > in/d/f1; \(put); ls p | grep -c manifest", in: place)
+    #expect(second.stderr.contains("would both be sent to"), "\(second.stderr)")
+    #expect(second.output == "1\n")
+    #expect(server.requests.count == 4)
+    // Each file has one index, whatever the round.
+    let index = "$F send -q --journal i --put '\(server.url)/n/{index}' in"
+    let third = try shell("rm -r in/d; \(index); echo 5 > in/f0; echo 1 > in/f1; \(index)", in: place)
+    #expect(third.exit == 0, "\(third.stderr)")
+    let targets = server.requests.dropFirst(4).map(\.target)
+    #expect(targets.count == 6 && Set(targets).count == 5, "\(targets)")
+  }
+}

@@ -186,4 +186,18 @@ import Testing
     let targets = server.requests.dropFirst(4).map(\.target)
     #expect(targets.count == 6 && Set(targets).count == 5, "\(targets)")
   }
+
+  /// Regression: sums of such numbers ended the program with a trap.
+  @Test func `numbers that no run has written do no harm`() throws {
+    let run = try night(
+      """
+      S -q; big=9223372036854775807; cp j/manifest.jsonl j/manifest-$big.jsonl; cp j/manifest.jsonl j/manifest-1$big.jsonl
+      sed -i '1s/"listing"/"round":{"number":BIG,"new":BIG,"again":BIG},"listing"/; 2s/"size"/"index":BIG,"size"/' j/manifest.jsonl
+      sed -i "s/BIG/$big/g" j/manifest.jsonl
+      echo new > in/f5; S -q; echo $?; echo new > in/f6; S --json | tail -n 1
+      """)
+    #expect(run.output.hasPrefix("0\n"), "\(run.stderr)")
+    #expect(run.output.contains(#""round":{"number":3,"new":1,"#), "\(run.output)")
+    #expect(run.output.hasSuffix("\"exit\":0}\n"), "\(run.output)")
+  }
 }

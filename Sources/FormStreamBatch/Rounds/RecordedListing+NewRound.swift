@@ -32,7 +32,8 @@ extension RecordedListing {
     makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> RecordedListing {
     var comparison = RoundComparison(
-      earlier.rules, journals: earlier.journals, in: earlier.temporaryDirectory)
+      earlier.rules, journals: earlier.journals, after: earlier.rounds.lastNumber,
+      in: earlier.temporaryDirectory)
     for path in earlier.rounds.manifests {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)

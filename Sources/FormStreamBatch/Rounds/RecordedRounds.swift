@@ -9,6 +9,8 @@ package struct RecordedRounds {
 
   /// The paths of the complete manifests, in the order of the rounds.
   package let manifests: [LocalPath]
+  /// The number of the last round; 0 if there is none.
+  let lastNumber: Int
 
   /// - Throws: `journalUnreadable`.
   package init(in path: LocalPath) throws(BatchError) {
@@ -17,7 +19,8 @@ package struct RecordedRounds {
       guard let number = Self.number(of: name) else { continue }
       found.append((number, path.appending(name.bytes)))
     }
-    manifests = found.sorted { $0.number < $1.number }.map(\.path)
+    found.sort { $0.number < $1.number }
+    (manifests, lastNumber) = (found.map(\.path), found.last?.number ?? 0)
   }
 
   static func name(of number: Int, isPartial: Bool = false) -> FileName {
@@ -34,7 +37,9 @@ package struct RecordedRounds {
     let place = text.dropFirst(prefix.count).dropLast(suffix.count)
     let number = place.isEmpty ? 1 : Int(place.dropFirst())
     // Other spellings of a number, such as 02, are not ours.
-    return number.flatMap { Self.name(of: $0, isPartial: isPartial) == name ? $0 : nil }
+    return number.flatMap { number in
+      number <= Round.maximum && Self.name(of: number, isPartial: isPartial) == name ? number : nil
+    }
   }
 
   /// Whether a path has the name of a manifest that is still being written.

@@ -21,6 +21,9 @@ package struct Round: Hashable, Sendable {
     self.number = number
   }
 
+  /// No round and no number of files is larger. A larger number in a manifest was not written by a run.
+  static let maximum: Int64 = 1 << 48
+
   /// How many files the round has to send.
   package var files: Int { new + changed + again }
 
@@ -35,7 +38,7 @@ package struct Round: Hashable, Sendable {
   /// Reads the numbers; nil if they are not those of a round.
   init?(_ json: JSONValue) {
     func count(_ key: String) -> Int? {
-      json[key]?.integer.flatMap { $0 >= 0 ? Int(exactly: $0) : nil }
+      json[key]?.integer.flatMap { (0...Self.maximum).contains($0) ? Int(exactly: $0) : nil }
     }
     guard let number = count("number"), number > 0 else { return nil }
     self.number = number

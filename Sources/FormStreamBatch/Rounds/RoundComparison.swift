@@ -30,12 +30,16 @@ package struct RoundComparison {
   private var keys = FileKeys()
   /// The number that `{index}` stands for in the next new file.
   private var nextIndex = 0
-  private var round = Round(number: 1)
+  private var round: Round
 
   /// - Parameters:
   ///   - journals: the journals of the earlier rounds.
+  ///   - number: the number of the last round, if it is known from another place than the manifests.
   ///   - directory: the directory for temporary files with the entries that don't fit into memory.
-  package init(_ rules: Rules, journals: JournalSet, in directory: LocalPath) {
+  package init(
+    _ rules: Rules, journals: JournalSet, after number: Int = 0, in directory: LocalPath
+  ) {
+    round = Round(number: number + 1)
     (self.rules, self.journals, self.directory) = (rules, journals, directory)
     sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
   }
@@ -74,7 +78,7 @@ package struct RoundComparison {
           // A reader counts the files of its part.
           file.index = count
           count += 1
-          nextIndex = max(nextIndex, file.number + 1)
+          nextIndex = max(nextIndex, file.number.addingClamped(1))
           var known = KnownFile(file, index, of: manifest.id)
           if let digest = try digests?.digest(of: file.offset) { known.version?.sha256 = digest }
           try sorter.add([Tag.known.rawValue] + known.bytes, key: keys.key(of: file))
@@ -153,7 +157,7 @@ package struct RoundComparison {
   ) throws(BatchError) -> BatchFile? {
     var file = listed
     file.keptIndex = history.known?.index ?? nextIndex
-    if history.known == nil { nextIndex += 1 }
+    if history.known == nil { nextIndex = nextIndex.addingClamped(1) }
     try look(&file)
     var contents = ListedContents(file, isCompared: rules.comparesContents)
     if history.known == nil {

@@ -54,6 +54,8 @@ import Testing
   /// Flags with a value that names neither.
   private static let others: Set<String> = [
     "unix-socket", "capath", "data-raw", "part-header",
+    // `plan` replaces no file.
+    "against",
   ]
 
   /// Placeholders of values that name no files. A flag with another one must be in the tables above.

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 
@@ -7,7 +8,20 @@ import Testing
   private let place: TemporaryDirectory
 
   init() throws {
-    server = try ScriptedServer { request in .good(request.number == 2 ? 400 : 200) }
+    // The third file is refused once.
+    let isRefused = Guarded(false)
+    server = try ScriptedServer { _ in
+      [
+        .readBody,
+        .decide { request in
+          guard SentFile(lastPartOf: request)?.name == Array("f3".utf8) else { return [.respond(200)] }
+          return isRefused.withLock { isRefused in
+            defer { isRefused = true }
+            return [.respond(isRefused ? 200 : 400)]
+          }
+        },
+      ]
+    }
     place = try TemporaryDirectory()
     _ = try shell("mkdir in; for n in 1 2 3 4; do echo word $n > in/f$n; done", in: place)
   }
@@ -35,7 +49,7 @@ import Testing
       lines[0].hasSuffix(
         #""round":{"number":2,"new":1,"changed":1,"again":1,"unchanged":1,"gone":1}}"#), "\(lines[0])")
     #expect(lines[1].contains(#""path":"f1""#))
-    // The second file that was sent was refused, and had a key by its first record.
+    // What was refused keeps the key of its first record.
     #expect(lines[2].contains("\"key_record\":{\"manifest\":"))
     #expect(lines[3] == #"{"path":"f4","path_b64":null,"gone":true}"#)
     #expect(lines[4].contains(#""path":"f5""#))

@@ -111,7 +111,7 @@ extension Flag {
     ) { (arguments, _) in arguments.sending.sendsAll = true },
     Flag(
       long: "checksum", group: .batch, verbs: [.send, .plan],
-      summary: "With --journal or --against: compare files by contents, in place of times",
+      summary: "In a new round, compare files by their contents, in place of their times",
       detail: """
         The digest of each file is computed before it is sent, and recorded. In a new round, a file of the same size is read, \
         and is sent again if its digest is another. If no earlier run has computed the digest, the time is compared.

@@ -19,6 +19,17 @@ extension BatchFile {
     return file
   }
 
+  /// The problems that don't prevent sending a file: by now, or on this machine, the problem may be gone.
+  static let passingProblems: [BatchError.Code] = [
+    .inputMissing, .inputUnreadable, .tooManyOpenFiles,
+  ]
+
+  /// The file of a manifest as it is now, if a problem prevented it from being sent when the manifest was made.
+  var lookedForAgain: BatchFile {
+    guard let problem, Self.passingProblems.contains(problem.code) else { return self }
+    return again(isDoubtful: false, isChanged: true)
+  }
+
   /// Replaces the size and the time with the file's current size and time. Does nothing if the file can't be found.
   private mutating func readStatusAgain() {
     let found: FileStatus?

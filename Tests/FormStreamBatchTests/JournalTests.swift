@@ -126,14 +126,14 @@ import Testing
       try journal.append(record(0, .retryable))
       try journal.close()
     }
-    let four = try #require(try index(sliceSize: 4).progress(of: 0))
+    let four = try #require(try index(sliceSize: 4).progress(of: BatchFile(path: "a", offset: 0)))
     #expect(four.next(of: 4, in: 100, changed: 1)?.offset == 12)
     #expect(four.next(of: 4, in: 100, changed: 2) == nil)
     #expect(four.hasOthers)
-    let eight = try #require(try index(sliceSize: 8).progress(of: 0))
+    let eight = try #require(try index(sliceSize: 8).progress(of: BatchFile(path: "a", offset: 0)))
     #expect(eight.next(of: 8, in: 100, changed: 2)?.offset == 16)
     #expect(eight.next(of: 8, in: 100, changed: 1) == nil)
-    #expect(try index(sliceSize: 4).progress(of: 100) == nil)
+    #expect(try index(sliceSize: 4).progress(of: BatchFile(path: "a", offset: 100)) == nil)
     #expect(try index(sliceSize: 4).status(of: 0) == .unsent)
   }
 
@@ -144,7 +144,7 @@ import Testing
       try journal.note(AcceptedSlices(bytes: 4, changed: 1), of: 0)
       if !isFirst { try journal.append(record(0, .ok)) }
       try journal.close()
-      #expect(try index(sliceSize: 4).progress(of: 0) == nil)
+      #expect(try index(sliceSize: 4).progress(of: BatchFile(path: "a", offset: 0)) == nil)
     }
   }
 
@@ -157,7 +157,7 @@ import Testing
     let journal = try writer(sliceSize: 4)
     try journal.append(Array("{\"schema\":\"formstream.slices/1\",\(keys)}\n".utf8))
     try journal.close()
-    #expect(try index(sliceSize: 4).progress(of: 0) == nil)
+    #expect(try index(sliceSize: 4).progress(of: BatchFile(path: "a", offset: 0)) == nil)
     #expect(try index(sliceSize: 4).status(of: 500) == .doubtful)
   }
 

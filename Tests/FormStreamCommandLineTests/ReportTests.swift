@@ -89,7 +89,7 @@ import Testing
         74
         1
         4 files: 1 ok, 1 failed, 1 unknown, 1 missing. 1 B accepted.
-        3 files: 3 missing. 0 B accepted.
+        3 files: 1 unknown, 2 missing. 0 B accepted.
         0 journals.
         4
 

@@ -64,7 +64,7 @@ import Testing
     let gone = try night("rm in/f4; S; $F report j")
     #expect(gone.stderr.contains("Round 5: 0 new, 0 changed, 0 again; 4 unchanged, 1 gone."), "\(gone.stderr)")
     // Files that are gone were sent all the same.
-    #expect(gone.output == "5 files: 5 ok. 33 B accepted.\n5 rounds, 5 journals.\n")
+    #expect(gone.output == "5 files: 5 ok. 33 B accepted.\n5 manifests, 5 journals.\n")
   }
 
   @Test func `what was not accepted is in the next round, and marked only if it may have been`() throws {

@@ -62,9 +62,10 @@ package struct JournalIndex: Sendable {
     return lost.reduce(status) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
 
-  /// Which slices are accepted of the file whose record begins at `offset` in the manifest; nil if none are.
-  func progress(of offset: Int64) -> SliceProgress? {
-    unconfirmed.contains(offset) ? slices[offset]?.unusable : slices[offset]
+  /// Which slices of a file are accepted, by the journals and by the manifest; nil if none are.
+  func progress(of file: BatchFile) -> SliceProgress? {
+    let progress = slices[file.offset] ?? file.slices
+    return unconfirmed.contains(file.offset) ? progress?.unusable : progress
   }
 
   /// Notes the status that a journal gives a file. A status is never lowered, so an accepted file stays accepted.

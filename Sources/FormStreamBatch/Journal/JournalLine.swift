@@ -18,6 +18,8 @@ package struct JournalHead: Hashable, Sendable {
   package var isHarmlessTwice: Bool
   /// The size of the slices in which files are sent; nil if each file is sent in one piece.
   package var sliceSize: Int64?
+  /// The id of the manifest whose failed files the manifest lists; nil if it is no such list.
+  package var parent: String?
   /// The absolute path of a manifest that was named; nil for the manifest beside the journal.
   package var manifestPath: LocalPath?
   /// The size of the manifest, which must never change; nil if the manifest is still being written.
@@ -30,10 +32,10 @@ package struct JournalHead: Hashable, Sendable {
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
     sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil,
-    manifestPath: LocalPath? = nil
+    manifestPath: LocalPath? = nil, parent: String? = nil
   ) {
     self.manifest = manifest
-    self.manifestPath = manifestPath
+    (self.manifestPath, self.parent) = (manifestPath, parent)
     self.manifestBytes = manifestBytes
     self.template = template
     self.shard = shard
@@ -52,7 +54,8 @@ package struct JournalHead: Hashable, Sendable {
       manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
       isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
       manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text,
-      manifestPath: (try? line.path("manifest_path")) ?? nil)
+      manifestPath: (try? line.path("manifest_path")) ?? nil,
+      parent: line["parent"]?.text)
   }
 
   package var json: JSONValue {
@@ -60,6 +63,7 @@ package struct JournalHead: Hashable, Sendable {
     return [
       "schema": .string(Self.schema), "manifest": .string(manifest),
       "manifest_path": path.text, "manifest_path_b64": path.base64,
+      "parent": .string(orNull: parent),
       "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
       "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),

@@ -13,6 +13,9 @@ package struct JournalRecord: Hashable, Sendable {
   /// Whether the file was missing or could not be read, or a file that TLS needs can't be used.
   var isUnreadable = false
 
+  /// The size of the file in bytes, and when it was last written to, in nanoseconds since 1970.
+  var size: Int64?
+  var modified: Int64?
   /// The digest of the file, if the run computed it.
   var sha256: SHA256Digest?
 
@@ -29,6 +32,8 @@ package struct JournalRecord: Hashable, Sendable {
     while let member = members.next() {
       switch member.key.count {
       case 6 where member.key.spells("offset"): offset = member.number
+      case 4 where member.key.spells("size"): record.size = member.number
+      case 8 where member.key.spells("mtime_ns"): record.modified = member.number
       case 6 where member.key.spells("sha256"):
         record.sha256 = member.text.flatMap { SHA256Digest(String(decoding: $0, as: UTF8.self)) }
       case 7 where member.key.spells("outcome"):

@@ -1,4 +1,5 @@
 package import FormStreamMultipart
+import FormStreamPlatform
 
 /// The journals in some directories, by the manifests that they are about. Only the first lines of the journals are read.
 package struct JournalSet: Sendable {
@@ -7,10 +8,12 @@ package struct JournalSet: Sendable {
     let head: JournalHead
   }
 
+  let directories: [LocalPath]
   private var members: [String: [Member]] = [:]
 
   /// - Throws: `journalUnreadable`; `journalMalformed`.
   package init(in directories: [LocalPath]) throws(BatchError) {
+    self.directories = directories
     for directory in directories {
       for path in try JournalReader.journals(in: directory) {
         guard let head = try JournalReader.head(of: path) else { continue }
@@ -34,9 +37,28 @@ package struct JournalSet: Sendable {
   /// The first lines of the journals of a manifest.
   package func heads(ofManifest id: String) -> [JournalHead] { (members[id] ?? []).map(\.head) }
 
+  /// For each manifest that lists failed files, the id of the manifest whose files they are.
+  var parents: [String: String] {
+    members.compactMapValues { members in members.lazy.compactMap(\.head.parent).first }
+  }
+
   /// The paths at which the journals' runs found a manifest.
   package func paths(ofManifest id: String) -> [LocalPath] {
     (members[id] ?? []).compactMap(\.head.manifestPath)
+  }
+
+  /// When a journal of one of the manifests was last written to, in nanoseconds since 1970.
+  func lastTime(ofManifests ids: [String]) throws(BatchError) -> Int64 {
+    var last = Int64.min
+    for member in ids.flatMap({ members[$0] ?? [] }) {
+      do throws(SystemError) {
+        let status = try FileStatus(of: member.path, followsSymlinks: true)
+        last = max(last, status.identity.modifiedNanoseconds)
+      } catch {
+        throw JournalReader.unreadable(member.path, error)
+      }
+    }
+    return last
   }
 
   /// Whether a run has gone through all files of a manifest.

@@ -8,17 +8,6 @@ struct JournalSummary {
   /// The offsets of the records that the journal may mention.
   let range: Range<Int64>
 
-  /// Reads the first line; nil if the journal has none, or belongs to another manifest.
-  ///
-  /// - Throws: `journalUnreadable`; `journalMalformed`; `manifestMalformed` if the manifest has changed since the journal
-  ///   was begun.
-  init?(_ path: LocalPath, of manifest: ManifestExtent) throws(BatchError) {
-    guard let head = try JournalReader.head(of: path), head.manifest == manifest.id else {
-      return nil
-    }
-    try self.init(path, head, of: manifest)
-  }
-
   /// - Throws: `manifestMalformed` if the manifest has changed since the journal was begun.
   init(_ path: LocalPath, _ head: JournalHead, of manifest: ManifestExtent) throws(BatchError) {
     if let records = manifest.records, let bytes = head.manifestBytes, bytes != records.upperBound {

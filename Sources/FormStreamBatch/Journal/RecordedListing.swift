@@ -70,7 +70,7 @@ package final class RecordedListing: BatchInput {
   /// Sends a new round, or nothing.
   ///
   /// - Parameters:
-  ///   - manifest: the manifest of the new round; if there is nothing new, that of the round before.
+  ///   - manifest: the manifest of the new round. If there is nothing new, it is the manifest of the round before.
   ///   - leftOut: the entries that the new listing has left out.
   init(
     _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries

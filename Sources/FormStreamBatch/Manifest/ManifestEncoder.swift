@@ -18,14 +18,16 @@ package struct ManifestEncoder {
   ///   - listing: the name of the listing, if a run writes the manifest.
   ///   - hasOneRoot: whether the records are different files below the root.
   ///   - round: the round that the manifest is of; nil if it was not compared with earlier rounds.
+  ///   - parent: the id of the manifest whose failed files are listed; nil if they are not such files.
   package init(
     root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil
+    round: Round? = nil, parent: String? = nil
   ) {
     self.id = id ?? UUIDText.random()
     header =
       ManifestHeader(
-        id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round
+        id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round,
+        parent: parent
       ).json.line()
     offset = Int64(header.count)
   }

@@ -21,6 +21,8 @@ public final class ManifestReader: BatchInput {
   let listing: String?
   /// The round that the manifest is of; nil if it was not compared with earlier rounds.
   package let round: Round?
+  /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
+  package let parent: String?
 
   /// Where the first record begins, and how many bytes the records have.
   private let begin: Int64
@@ -71,7 +73,7 @@ public final class ManifestReader: BatchInput {
     }
     id = header.id
     root = header.root
-    (listing, round) = (header.listing, header.round)
+    (listing, round, parent) = (header.listing, header.round, header.parent)
     hasOneRoot = header.hasOneRoot
     begin = lines.position
     size = max(0, fileSize - begin)
@@ -108,7 +110,7 @@ public final class ManifestReader: BatchInput {
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
   public func next() throws(BatchError) -> BatchFile? {
     while let entry = try nextEntry() {
-      if case .file(let file) = entry { return file }
+      if case .file(let file) = entry { return file.lookedForAgain }
     }
     return nil
   }
@@ -120,7 +122,7 @@ public final class ManifestReader: BatchInput {
     case presence(BatchFile, isGone: Bool)
   }
 
-  /// The next line's entry; nil after the last of the shard.
+  /// The next line's entry, as the manifest has it; nil after the last of the shard.
   func nextEntry() throws(BatchError) -> Entry? {
     guard let line = try nextLine() else { return nil }
     let record: ManifestRecord
@@ -154,9 +156,6 @@ public final class ManifestReader: BatchInput {
   /// The white space of JSON (RFC 8259 §2), without the line feed.
   private static let whiteSpace = Array(" \t\r".utf8)
 
-  /// The problems that don't prevent sending a file: by now, or on this machine, the problem may be gone.
-  static let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable, .tooManyOpenFiles]
-
   private func file(_ record: ManifestRecord, at offset: Int64) throws(BatchError) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
@@ -180,9 +179,6 @@ public final class ManifestReader: BatchInput {
       file.problem = BatchError(
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
     case .presence: break
-    }
-    if let problem = file.problem, Self.mayBeThere.contains(problem.code) {
-      file = file.again(isDoubtful: false, isChanged: true)
     }
     file.slices = record.slices
     file.type = record.type

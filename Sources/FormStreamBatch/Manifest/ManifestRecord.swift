@@ -24,16 +24,19 @@ package struct ManifestHeader: Hashable, Sendable {
   package var hasOneRoot: Bool
   /// The round that the manifest is of; nil if it was not compared with earlier rounds.
   package var round: Round?
+  /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
+  package var parent: String?
 
   package init(
     id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil
+    round: Round? = nil, parent: String? = nil
   ) {
     self.id = id
     self.root = root
     self.listing = listing
     self.hasOneRoot = hasOneRoot
     self.round = round
+    self.parent = parent
   }
 
   package var json: JSONValue {
@@ -45,6 +48,7 @@ package struct ManifestHeader: Hashable, Sendable {
     if hasOneRoot { members.append(.init("one_root", true)) }
     if let listing { members.append(.init("listing", .string(listing))) }
     if let round { members.append(.init("round", round.json)) }
+    if let parent { members.append(.init("parent", .string(parent))) }
     return .object(members)
   }
 
@@ -65,6 +69,7 @@ package struct ManifestHeader: Hashable, Sendable {
     listing = json["listing"]?.text
     hasOneRoot = json["one_root"] == true
     round = json["round"].flatMap(Round.init)
+    parent = json["parent"]?.text
   }
 }
 

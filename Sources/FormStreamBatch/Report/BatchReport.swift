@@ -9,7 +9,7 @@ import FormStreamJSON
 /// grow with the manifest, because the manifest is examined one part at a time, and the files of several rounds are sorted on
 /// the disk.
 package struct BatchReport: Sendable {
-  /// The UUID of the manifest, or of that of the last round.
+  /// The UUID of the manifest. If there are several rounds, it is the UUID of the last round's manifest.
   package private(set) var manifest = ""
   /// The number of rounds that the report is about.
   package private(set) var rounds = 1
@@ -63,16 +63,17 @@ package struct BatchReport: Sendable {
     on manifests: [LocalPath], shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
     temporaryDirectory: LocalPath = "/tmp",
-    begin: (any BatchInput) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
+    begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     rounds = manifests.count
+    let set = try JournalSet(in: directories)
     var files = manifests.count > 1 ? RoundFindings(in: temporaryDirectory) : nil
     for (index, path) in manifests.enumerated() {
       isListed = isListed && !RecordedRounds.isPartial(path)
       let reader = try ManifestReader(path, shard: shard, acceptsTornEnd: !isListed)
       manifest = reader.id
       if index == manifests.count - 1 { try begin(reader) }
-      let groups = try Self.groups(of: reader.extent, isListed: isListed, in: directories)
+      let groups = try Self.groups(of: reader.extent, isListed: isListed, in: set)
       let journals = groups.flatMap(\.self)
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
@@ -93,10 +94,11 @@ package struct BatchReport: Sendable {
     var findings = JournalFindings()
     var damaged: Set<LocalPath> = []
     while let entry = try reader.nextEntry() {
-      guard case .file(let file) = entry else {
+      guard case .file(let listed) = entry else {
         try receive(RoundFindings.Entry(entry))
         continue
       }
+      let file = listed.lookedForAgain
       if file.offset >= end {
         // The next part begins with this file.
         end = file.offset > .max - window ? .max : file.offset + window
@@ -114,8 +116,11 @@ package struct BatchReport: Sendable {
       var finding = findings[file.offset]
       if findings.mayBeAcceptedAgain(file.offset) { finding.insert(.maybeDuplicate) }
       if findings.mayBeLost(file.offset) { finding.insert(.mayBeLost) }
-      var found = RoundFindings.Entry(entry, finding)
+      // An earlier round or manifest may have sent the file.
+      if file.maybeDuplicate, finding.isEmpty { finding.insert(.unknown) }
+      var found = RoundFindings.Entry(.file(file), finding)
       // In a manifest made by `plan`, each shard has indices of its own.
+      found.isRepair = reader.parent != nil
       found.keepsIndex = reader.listing != nil || file.keptIndex != nil
       try receive(found)
     }
@@ -133,21 +138,19 @@ package struct BatchReport: Sendable {
   /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first. If two directories have
   /// a journal of the same name, the longer one is used: names are unique, so one of the two is a copy.
   private static func groups(
-    of manifest: ManifestExtent, isListed: Bool, in directories: [LocalPath]
+    of manifest: ManifestExtent, isListed: Bool, in journals: JournalSet
   ) throws(BatchError) -> [[JournalSummary]] {
     let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
     var found: [FileName: (journal: JournalSummary, size: Int64, group: Group)] = [:]
-    for directory in directories {
-      for path in try JournalReader.journals(in: directory) {
-        guard let journal = try JournalSummary(path, of: extent) else { continue }
-        let (size, head) = (try JournalReader.size(of: path), journal.head)
-        guard size > found[path.name]?.size ?? -1 else { continue }
-        let group =
-          head.isHarmlessTwice
-          ? Group.harmless(url: head.url, template: head.template, sliceSize: head.sliceSize)
-          : Group.directory(directory)
-        found[path.name] = (journal, size, group)
-      }
+    for journal in try journals.journals(of: extent) {
+      let (name, head) = (journal.path.name, journal.head)
+      let size = try JournalReader.size(of: journal.path)
+      guard size > found[name]?.size ?? -1 else { continue }
+      let group =
+        head.isHarmlessTwice
+        ? Group.harmless(url: head.url, template: head.template, sliceSize: head.sliceSize)
+        : Group.directory(LocalPath(bytes: journal.path.directory.bytes))
+      found[name] = (journal, size, group)
     }
     let groups = Dictionary(grouping: found.values, by: \.group).values.map { $0.map(\.journal) }
     return groups.filter { $0[0].head.isHarmlessTwice }

@@ -6,9 +6,11 @@ struct RoundFindings {
   struct Entry {
     let file: BatchFile
     /// What journals say; nil if the entry says only whether the file is there.
-    let finding: JournalFindings.Finding?
+    fileprivate(set) var finding: JournalFindings.Finding?
     /// Whether the file is not there any more.
     let isGone: Bool
+    /// Whether the manifest lists files that were not accepted in an earlier run.
+    var isRepair = false
     /// Whether the file keeps its index if it is sent again.
     var keepsIndex = false
 
@@ -41,12 +43,18 @@ struct RoundFindings {
     let lines = try sorter.sorted()
     var line = try lines.next()
     while let first = line {
-      var last: Entry?
+      var (last, accepted): (Entry?, Entry?)
       var isGone = false
       while let next = line, next.key == first.key {
         let entry = Entry(next.line)
         isGone = entry.isGone
-        if entry.finding != nil { last = entry }
+        if let finding = entry.finding {
+          last = entry.isRepair ? last?.repaired(by: entry) ?? entry : entry
+          if finding.contains(.accepted) { accepted = last }
+        } else if !isGone {
+          // The file is there again as it was accepted.
+          last = accepted ?? last
+        }
         line = try lines.next()
       }
       guard let last, let finding = last.finding else { continue }
@@ -61,15 +69,31 @@ extension RoundFindings.Entry {
     var stored = StoredBytes()
     stored.add(finding.map { Int64($0.rawValue) } ?? -1)
     stored.add(isGone ? 1 : 0)
+    stored.add(isRepair ? 1 : 0)
     stored.add(keepsIndex ? 1 : 0)
     stored.add(StoredFile.bytes(of: file))
     return stored.bytes
+  }
+
+  /// What is known after a list of failed files was sent. The list may have been made while the file was still being sent.
+  fileprivate func repaired(by entry: Self) -> Self {
+    guard let finding, let other = entry.finding else { return self }
+    let isSame = (file.size, file.modified) == (entry.file.size, entry.file.modified)
+    guard isSame, finding.contains(.accepted) else { return other.isEmpty ? self : entry }
+    var accepted = self
+    if other.contains(.accepted) {
+      accepted.finding?.insert(.acceptedAgain)
+    } else if !other.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored]) {
+      accepted.finding?.insert(.maybeDuplicate)
+    }
+    return accepted
   }
 
   fileprivate init(_ bytes: [UInt8]) {
     var stored = StoredBytes(bytes)
     finding = UInt16(exactly: stored.number()).map(JournalFindings.Finding.init)
     isGone = stored.number() == 1
+    isRepair = stored.number() == 1
     keepsIndex = stored.number() == 1
     file = StoredFile.file(stored.list())
   }

@@ -2,7 +2,7 @@ import FormStreamPlatform
 
 /// What an earlier round knows about a file: the version that was to be sent, and what became of it.
 struct KnownFile {
-  /// A version of a file, as far as it can be told from others.
+  /// What tells a version of a file from other versions.
   struct Version: Equatable {
     var size: Int64
     var modified: Int64

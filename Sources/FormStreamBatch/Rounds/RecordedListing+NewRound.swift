@@ -6,22 +6,23 @@ extension RecordedListing {
   package struct Comparison {
     /// The manifests of the earlier rounds; not empty.
     let rounds: RecordedRounds
-    let journals: JournalSet
+    /// All manifests that journals in the directory are about.
+    let manifests: EarlierManifests
     let rules: RoundComparison.Rules
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
 
     package init(
-      rounds: RecordedRounds, journals: JournalSet, rules: RoundComparison.Rules,
+      rounds: RecordedRounds, manifests: EarlierManifests, rules: RoundComparison.Rules,
       temporaryDirectory: LocalPath
     ) {
-      (self.rounds, self.journals, self.rules) = (rounds, journals, rules)
+      (self.rounds, self.manifests, self.rules) = (rounds, manifests, rules)
       self.temporaryDirectory = temporaryDirectory
     }
   }
 
-  /// Begins a new round: lists the files, compares them with those of the earlier rounds, and writes the manifest of what
-  /// there is to send. If there is nothing, no manifest is written.
+  /// Begins a new round: lists the files, compares them with the files of the earlier rounds, and writes a manifest of the files
+  /// to send. If there is nothing to send or to note, no manifest is written.
   ///
   /// - Parameters:
   ///   - list: begins the listing.
@@ -32,9 +33,9 @@ extension RecordedListing {
     makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> RecordedListing {
     var comparison = RoundComparison(
-      earlier.rules, journals: earlier.journals, after: earlier.rounds.lastNumber,
+      earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber,
       in: earlier.temporaryDirectory)
-    for path in earlier.rounds.manifests {
+    for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)
       try comparison.add(path)

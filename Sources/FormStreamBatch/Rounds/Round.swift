@@ -35,7 +35,7 @@ package struct Round: Hashable, Sendable {
     ]
   }
 
-  /// Reads the numbers; nil if they are not those of a round.
+  /// Reads the numbers; nil if the value has no number of a round.
   init?(_ json: JSONValue) {
     func count(_ key: String) -> Int? {
       json[key]?.integer.flatMap { (0...Self.maximum).contains($0) ? Int(exactly: $0) : nil }

@@ -31,16 +31,21 @@ package struct RoundComparison {
   /// The number that `{index}` stands for in the next new file.
   private var nextIndex = 0
   private var round: Round
+  /// When the last run of a manifest that is not there wrote to its journal, in nanoseconds since 1970; nil if all manifests
+  /// are there. Such a run may have sent any version that is not younger.
+  private let lastTime: Int64?
 
   /// - Parameters:
-  ///   - journals: the journals of the earlier rounds.
+  ///   - earlier: the manifests and journals of the earlier rounds.
   ///   - number: the number of the last round, if it is known from another place than the manifests.
   ///   - directory: the directory for temporary files with the entries that don't fit into memory.
   package init(
-    _ rules: Rules, journals: JournalSet, after number: Int = 0, in directory: LocalPath
+    _ rules: Rules, against earlier: EarlierManifests, after number: Int = 0,
+    in directory: LocalPath
   ) {
     round = Round(number: number + 1)
-    (self.rules, self.journals, self.directory) = (rules, journals, directory)
+    (self.rules, self.directory) = (rules, directory)
+    (journals, lastTime) = (earlier.journals, earlier.lastTimeOfMissing)
     sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
   }
 
@@ -62,7 +67,7 @@ package struct RoundComparison {
   ) throws(BatchError) {
     let manifest = try ManifestReader(path)
     round.number = max(round.number, (manifest.round?.number ?? 1) + 1)
-    var digests = try rules.comparesContents ? acceptedDigests(of: manifest.extent) : nil
+    var versions = try AcceptedVersions(of: manifest.extent, in: journals, sortedIn: directory)
     var count = 0
     let parts = Int(clamping: (manifest.extent.records?.count64 ?? 0) / window + 1)
     for part in 1...parts {
@@ -79,26 +84,12 @@ package struct RoundComparison {
           file.index = count
           count += 1
           nextIndex = max(nextIndex, file.number.addingClamped(1))
-          var known = KnownFile(file, index, of: manifest.id)
-          if let digest = try digests?.digest(of: file.offset) { known.version?.sha256 = digest }
+          let accepted = try versions.version(of: file.offset)
+          let known = KnownFile(file, accepted, index, of: manifest.id)
           try sorter.add([Tag.known.rawValue] + known.bytes, key: keys.key(of: file))
         }
       }
     }
-  }
-
-  /// The digests that journals have for the accepted files of a manifest, in the order of its records.
-  private func acceptedDigests(of manifest: ManifestExtent) throws(BatchError) -> DigestsByOffset {
-    let sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
-    for journal in try journals.journals(of: manifest) {
-      try JournalReader.read(journal.path) { line throws(BatchError) in
-        guard case .record(let offset, let record) = line, record.state == .ok,
-          let digest = record.sha256
-        else { return }
-        try sorter.add(digest.bytes, key: withUnsafeBytes(of: offset.bigEndian, Array.init))
-      }
-    }
-    return DigestsByOffset(try sorter.sorted())
   }
 
   // MARK: The new round
@@ -128,7 +119,7 @@ package struct RoundComparison {
         switch Tag(rawValue: next.line.first ?? 0) {
         case .known: history.add(KnownFile(value))
         case .gone: history.isGone = true
-        case .back: history.isGone = false
+        case .back: history.noteBack()
         case .listed, nil: history.listed = StoredFile.file(value)
         }
         line = try lines.next()
@@ -142,7 +133,7 @@ package struct RoundComparison {
       } else if !history.isGone, !unlistable.contain(first.key),
         let path = LocalPath(key: first.key, below: root)
       {
-        round.gone += 1
+        if history.wasFile { round.gone += 1 }
         try entries.add(ManifestEncoder.line(for: path, isGone: true))
       }
     }
@@ -156,137 +147,52 @@ package struct RoundComparison {
     _ look: (inout BatchFile) throws(BatchError) -> Void
   ) throws(BatchError) -> BatchFile? {
     var file = listed
-    file.keptIndex = history.known?.index ?? nextIndex
-    if history.known == nil { nextIndex = nextIndex.addingClamped(1) }
+    file.keptIndex = history.last?.index ?? nextIndex
+    if history.last == nil { nextIndex = nextIndex.addingClamped(1) }
     try look(&file)
     var contents = ListedContents(file, isCompared: rules.comparesContents)
-    if history.known == nil {
-      round.new += 1
-    } else if contents.are(history.accepted) {
-      if history.isGone { try entries.add(ManifestEncoder.line(for: file.manifestPath, isGone: false)) }
+    if contents.are(history.accepted?.version) {
+      if !history.isLastAccepted {
+        try entries.add(ManifestEncoder.line(for: file.manifestPath, isGone: false))
+      }
       guard rules.sendsAll else {
         round.unchanged += 1
         if contents.isUncompared { entries.uncompared += 1 }
         return nil
       }
       round.again += 1
-    } else if let known = history.known, contents.are(known.version) || file.problem != nil {
-      round.again += 1
-      file.noteAgain(known)
-    } else if history.isGone {
-      round.new += 1
-    } else {
-      round.changed += 1
+      return file
+    }
+    let isSame = history.last.map { contents.are($0.version) || file.problem != nil }
+    switch isSame {
+    case true?: round.again += 1
+    case false? where !history.isGone: round.changed += 1
+    case false?, nil: round.new += 1
+    }
+    history.complete(&file, &contents)
+    if let lastTime, file.modified <= lastTime || file.problem != nil {
+      (file.maybeDuplicate, file.keyRecord) = (true, nil)
     }
     return file
   }
 }
 
-/// What all rounds say about one path.
-private struct FileHistory {
-  /// What the last round that had the file knows.
-  private(set) var known: KnownFile?
-  /// The version that the server has accepted last; nil if it may have another one.
-  private(set) var accepted: KnownFile.Version?
-  /// Whether the file was not there in the last round that looked for it.
-  var isGone = false
-  var listed: BatchFile?
-
-  mutating func add(_ file: KnownFile) {
-    known = file
-    isGone = false
-    switch file.status {
-    case .accepted: accepted = file.version
-    case .unsent: break
-    case .doubtful, .repeatable: accepted = nil
-    }
-  }
-}
-
 extension KnownFile {
-  fileprivate init(_ file: BatchFile, _ index: JournalIndex, of manifest: String) {
-    version =
+  /// - Parameter accepted: the version that journals prove accepted.
+  fileprivate init(
+    _ file: BatchFile, _ accepted: Version?, _ index: JournalIndex, of manifest: String
+  ) {
+    let listed =
       file.problem == nil
       ? Version(size: file.size, modified: file.modified, sha256: file.sha256) : nil
+    version = accepted ?? listed
+    if version?.sha256 == nil, version?.size == listed?.size { version?.sha256 = file.sha256 }
     status = index.status(of: file.offset)
     self.index = file.number
     maybeDuplicate = file.maybeDuplicate
     place = RecordPlace(manifest: manifest, offset: file.offset)
     keyRecord = file.keyRecord
-    slices = index.progress(of: file.offset) ?? file.slices
-  }
-}
-
-extension BatchFile {
-  /// Notes what the last round says about the file, which was not proven accepted and has not changed.
-  fileprivate mutating func noteAgain(_ known: KnownFile) {
-    // The keys stay the same, so that the server can tell that it is the same file.
-    switch known.status {
-    case .doubtful: maybeDuplicate = true
-    case .repeatable:
-      maybeDuplicate = true
-      // If the mark is older than the keys, the keys can't prevent a duplicate.
-      keyRecord = known.keyRecord ?? (known.maybeDuplicate ? nil : known.place)
-    case .unsent:
-      maybeDuplicate = known.maybeDuplicate
-      keyRecord = known.keyRecord ?? (known.maybeDuplicate ? nil : known.place)
-    case .accepted: return
-    }
-    if known.slices?.hasOthers == true {
-      (maybeDuplicate, keyRecord) = (true, nil)
-    } else {
-      slices = known.slices
-    }
-  }
-}
-
-/// Compares a listed file with versions that earlier rounds know. The digest is computed only if it is needed.
-private struct ListedContents {
-  private let file: BatchFile
-  private let isCompared: Bool
-  private var digest: SHA256Digest?
-  /// Whether the last comparison was by size and time, because the digest of the other version is not known.
-  private(set) var isUncompared = false
-
-  init(_ file: BatchFile, isCompared: Bool) {
-    (self.file, self.isCompared) = (file, isCompared)
-  }
-
-  /// Whether the file is that version, and can be sent.
-  mutating func are(_ version: KnownFile.Version?) -> Bool {
-    guard let version, file.problem == nil, file.size == version.size else { return false }
-    guard isCompared else { return file.modified == version.modified }
-    isUncompared = version.sha256 == nil
-    guard let known = version.sha256 else { return file.modified == version.modified }
-    // A file that can't be read counts as changed, so that the run says what is wrong.
-    if digest == nil { digest = try? OpenedBatchFile.digest(of: file) }
-    return digest == known
-  }
-}
-
-/// Digests in the order of the offsets of records.
-private struct DigestsByOffset {
-  private let lines: SortedLines
-  private var next: (key: [UInt8], line: [UInt8])?
-  private var isBegun = false
-
-  init(_ lines: SortedLines) {
-    self.lines = lines
-  }
-
-  /// The digest of a record; nil if there is none. The offsets must be asked for in their order.
-  mutating func digest(of offset: Int64) throws(BatchError) -> SHA256Digest? {
-    let key = withUnsafeBytes(of: offset.bigEndian, Array.init)
-    if !isBegun {
-      next = try lines.next()
-      isBegun = true
-    }
-    var digest: SHA256Digest?
-    while let line = next, !key.lexicographicallyPrecedes(line.key) {
-      if line.key == key { digest = SHA256Digest(bytes: line.line) }
-      next = try lines.next()
-    }
-    return digest
+    slices = index.progress(of: file)
   }
 }
 

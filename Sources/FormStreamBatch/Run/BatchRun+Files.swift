@@ -88,7 +88,7 @@ extension BatchRun {
   /// Sends the slices of the unit's file that are not accepted yet, one after another.
   private func sendSlices(_ unit: inout BatchRequest, of size: Int64) async {
     guard let member = unit.members.first, let identity = member.opened?.identity else { return }
-    let progress = journal?.earlier.progress(of: member.file.offset) ?? member.file.slices
+    let progress = journal.flatMap { $0.earlier.progress(of: member.file) }
     let continued = progress?.next(
       of: size, in: identity.size, changed: identity.changedNanoseconds)
     unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)

@@ -225,7 +225,7 @@ package final class BatchRun: Sendable {
       ending?.mayBeStored ?? false
       || journal.map { journal in
         journal.earlier.status(of: file.offset) != .unsent
-          || journal.earlier.progress(of: file.offset) != nil || file.slices != nil
+          || journal.earlier.progress(of: file) != nil
       } ?? false
     try rest?(
       file.again(

@@ -39,7 +39,7 @@ package final class URLCheck {
     while let file = try manifest.next() {
       // A file that is missing or unreadable now may be readable later, or for a run on another machine. So its URL is
       // compared too.
-      let isOut = file.problem.map { !ManifestReader.mayBeThere.contains($0.code) } ?? false
+      let isOut = file.problem.map { !BatchFile.passingProblems.contains($0.code) } ?? false
       if isOut { noteCompared() } else { try add(file) }
     }
     try finish()

@@ -13,7 +13,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   let details =
     plan.sniffer != nil || plan.hasDigests
     ? ManifestDetails(types: plan.sniffer, hasDigests: plan.hasDigests) : nil
-  guard plan.earlier.isEmpty else {
+  guard plan.journals.isEmpty, plan.manifests.isEmpty else {
     return try makeManifest(ofRound: plan, listing, details, output)
   }
   try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
@@ -50,9 +50,10 @@ private func makeManifest(
   var problems = Problems()
   var bytes = Int64(0)
   var entries = try convertingErrors { () throws(BatchError) in
-    let earlier = try EarlierManifests(plan.earlier)
+    let earlier = try EarlierManifests(of: JournalSet(in: plan.journals), named: plan.manifests)
+    try earlier.checkComplete()
     var comparison = RoundComparison(
-      plan.comparison, journals: earlier.journals, in: plan.listing.temporaryDirectory)
+      plan.comparison, against: earlier, in: plan.listing.temporaryDirectory)
     for path in earlier.paths { try comparison.add(path) }
     return try comparison.compare(
       listing,

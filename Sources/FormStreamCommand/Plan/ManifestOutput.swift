@@ -13,8 +13,11 @@ final class ManifestOutput {
   }
 
   /// Writes the first line.
-  func begin(root: LocalPath?, hasOneRoot: Bool, round: Round? = nil) throws(Failure) {
-    try write(ManifestEncoder(root: root, hasOneRoot: hasOneRoot, round: round).header)
+  func begin(root: LocalPath?, hasOneRoot: Bool, round: Round? = nil, parent: String? = nil)
+    throws(Failure)
+  {
+    try write(
+      ManifestEncoder(root: root, hasOneRoot: hasOneRoot, round: round, parent: parent).header)
   }
 
   func write(_ line: [UInt8]) throws(Failure) { try lines.write(line) }

@@ -10,8 +10,9 @@ struct ManifestPlan {
   /// Detects the types of the files; nil if the manifest has no types.
   let sniffer: MediaTypeSniffer?
   let hasDigests: Bool
-  /// The directories of journals, and the manifests, that the files are compared with.
-  let earlier: [LocalPath]
+  /// The directories of the journals that the files are compared with, and the manifests of these journals that are named.
+  let journals: [LocalPath]
+  let manifests: [LocalPath]
   let comparison: RoundComparison.Rules
   let output: OutputTarget
   let isQuiet: Bool
@@ -37,7 +38,12 @@ extension ManifestPlan {
     sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments.types) : nil
     hasDigests = arguments.listing.computesDigests
     isQuiet = arguments.request.isQuiet
-    earlier = arguments.listing.earlier.map(\.path)
+    let earlier = arguments.listing.earlier.map(\.path)
+    let isDirectory = { (path: LocalPath) in
+      (try? FileStatus(of: path, followsSymlinks: true))?.kind == .directory
+    }
+    journals = earlier.filter(isDirectory)
+    manifests = earlier.filter { !isDirectory($0) }
     var comparison = RoundComparison.Rules()
     comparison.comparesContents = arguments.sending.comparesContents
     self.comparison = comparison

@@ -5,8 +5,7 @@ import FormStreamPlatform
 
 /// Runs `report`.
 func report(_ plan: ReportPlan) throws(Failure) {
-  let manifests =
-    if let named = plan.manifest { [named] } else { try recordedManifests(in: plan.directories) }
+  let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
   let report: BatchReport
   do {
@@ -14,7 +13,10 @@ func report(_ plan: ReportPlan) throws(Failure) {
       on: manifests, shard: plan.shard, in: plan.directories,
       temporaryDirectory: LocalPath(bytes: temporaryDirectory),
       begin: { manifest throws(Failure) in
-        try failed?.begin(root: manifest.root, hasOneRoot: manifest.hasOneRoot)
+        try failed?.begin(
+          of: FailedList.Origin(
+            root: manifest.root, hasOneRoot: manifest.hasOneRoot, manifest: manifest.id,
+            round: manifest.round))
       },
       rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
   } catch {
@@ -36,19 +38,30 @@ func report(_ plan: ReportPlan) throws(Failure) {
   throw Failure(exit, plan.printsRecord ? report.sentence : "")
 }
 
-/// The manifests that runs without `--manifest` have made in the directory of their journals, one for each round.
-private func recordedManifests(in directories: [LocalPath]) throws(Failure) -> [LocalPath] {
-  // A directory that can't be read is the likely reason if there is no manifest.
-  let found = try convertingErrors { () throws(BatchError) in
-    var found: [[LocalPath]] = []
-    for directory in directories { found.append(try RecordedListing.manifests(in: directory)) }
-    return found.filter { !$0.isEmpty }
+extension ReportPlan {
+  /// The manifests that the report is about: those of all rounds, or the one that was named, with the lists of their failed
+  /// files.
+  fileprivate func manifests() throws(BatchError) -> [LocalPath] {
+    // A shard of a list has other files than the shard of its manifest.
+    if let manifest, shard != nil { return [manifest] }
+    if let manifest {
+      let id = try ManifestReader(manifest, acceptsTornEnd: RecordedRounds.isPartial(manifest)).id
+      return try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id]).paths
+    }
+    var recorded: [[LocalPath]] = []
+    for directory in directories { recorded.append(try RecordedListing.manifests(in: directory)) }
+    let found = recorded.filter { !$0.isEmpty }
+    var ids: Set<String> = []
+    for path in found.first ?? [] { ids.insert(try ManifestReader(path).id) }
+    let manifests = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids).paths
+    guard found.count <= 1, !manifests.isEmpty else {
+      throw BatchError(
+        .journalMisplaced, on: directories[0].description,
+        "There \(found.isEmpty ? "is no manifest" : "are several manifests") in the directories of the journals: name one with "
+          + "--manifest FILE.")
+    }
+    return manifests
   }
-  guard let manifests = found.first, found.count == 1 else {
-    let fault = found.isEmpty ? "There is no manifest" : "There are several manifests"
-    throw .usage("\(fault) in the directories of the journals: name one with --manifest FILE.")
-  }
-  return manifests
 }
 
 extension OutputTarget? {
@@ -83,7 +96,7 @@ extension BatchReport {
     var lines = ["\(sentence) \(HumanReadable.size(bytes)) accepted."]
     let open =
       openJournals > 0 ? ", \(openJournals) of them from runs that were killed, or go on" : ""
-    let rounds = rounds > 1 ? "\(rounds) rounds, " : ""
+    let rounds = rounds > 1 ? "\(rounds) manifests, " : ""
     lines.append("\(rounds)\(counted(journals, "journal", "journals"))\(open).")
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"

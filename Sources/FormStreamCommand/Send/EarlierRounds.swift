@@ -39,11 +39,11 @@ struct EarlierRounds {
   }
 
   /// What a new round is compared with.
-  func comparison(_ plan: SendPlan) -> RecordedListing.Comparison {
+  func comparison(_ plan: SendPlan) throws(BatchError) -> RecordedListing.Comparison {
     var rules = plan.comparison
     rules.sliceSize = plan.batch.sliceSize
     return RecordedListing.Comparison(
-      rounds: rounds, journals: journals, rules: rules,
+      rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)), rules: rules,
       temporaryDirectory: plan.listing.temporaryDirectory)
   }
 

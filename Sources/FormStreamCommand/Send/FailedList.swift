@@ -5,6 +5,18 @@ import FormStreamPlatform
 /// The manifest of the files that were not accepted, written during the run. The first such file begins the manifest:
 /// if all files are accepted, there is no manifest.
 final class FailedList: Sendable {
+  /// What the files of a list were listed in.
+  struct Origin {
+    /// The directory that paths in the list are relative to; nil for the current directory.
+    let root: LocalPath?
+    /// Whether all files are different files below the root.
+    let hasOneRoot: Bool
+    /// The id of the manifest; nil if there is none.
+    let manifest: String?
+    /// The round of the manifest; nil if it was not compared with earlier rounds.
+    let round: Round?
+  }
+
   private struct State {
     let output: ManifestOutput
     var count = 0
@@ -38,13 +50,11 @@ final class FailedList: Sendable {
 
   /// Adds a file. Any thread may call this method.
   ///
-  /// - Parameters:
-  ///   - root: the directory that paths in the manifest are relative to; nil for the current directory.
-  ///   - hasOneRoot: whether all files are different files below the root.
-  func add(_ file: BatchFile, below root: LocalPath?, hasOneRoot: Bool) throws(Failure) {
+  /// - Parameter origin: what the list is made from.
+  func add(_ file: BatchFile, of origin: Origin) throws(Failure) {
     try state.withLock { state throws(Failure) in
       try state.perform { state throws(Failure) in
-        if state.count == 0 { try state.output.begin(root: root, hasOneRoot: hasOneRoot) }
+        if state.count == 0 { try state.output.begin(of: origin) }
         state.count += 1
         try state.output.write(ManifestEncoder.line(for: file))
       }
@@ -58,5 +68,13 @@ final class FailedList: Sendable {
         if state.count > 0 { try state.output.commit() }
       }
     }
+  }
+}
+
+extension ManifestOutput {
+  /// Writes the first line of a list of failed files.
+  func begin(of origin: FailedList.Origin) throws(Failure) {
+    try begin(
+      root: origin.root, hasOneRoot: origin.hasOneRoot, round: origin.round, parent: origin.manifest)
   }
 }

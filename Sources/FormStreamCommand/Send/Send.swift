@@ -39,9 +39,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   if let manifest = input.manifest { (batch.id, batch.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
-      { [root = input.files.root, hasOneRoot = input.files.hasOneRoot] file in
-        try failedList.add(file, below: root, hasOneRoot: hasOneRoot)
-      }
+      { [origin = input.origin] file in try failedList.add(file, of: origin) }
     } else {
       nil
     }

@@ -10,6 +10,14 @@ struct SendInput {
   let manifest: String?
   /// The listing that is recorded beside the journal; nil if there is none.
   let listing: RecordedListing?
+  /// What a list of failed files is made from.
+  var origin: FailedList.Origin {
+    let round = listing?.round ?? (files as? ManifestReader)?.round
+    return FailedList.Origin(
+      root: files.root, hasOneRoot: files.hasOneRoot, manifest: manifest,
+      round: round?.number == 1 ? nil : round)
+  }
+
   /// Whether an earlier run has sent files of the same manifest.
   var isResumed: Bool { journal?.isResumed ?? false }
   /// The journal that is to be begun; nil without `--journal`.
@@ -27,8 +35,8 @@ struct SendInput {
     let isResumed: Bool
 
     init(
-      _ directory: DirectoryDescriptor, _ manifest: ManifestExtent, _ rounds: EarlierRounds,
-      _ earlier: JournalIndex, _ plan: SendPlan
+      _ directory: DirectoryDescriptor, _ manifest: ManifestExtent, parent: String? = nil,
+      _ rounds: EarlierRounds, _ earlier: JournalIndex, _ plan: SendPlan
     ) throws(Failure) {
       (self.directory, self.earlier) = (directory, earlier)
       isResumed = rounds.hasJournals(of: manifest)
@@ -40,7 +48,7 @@ struct SendInput {
           isHarmlessTwice: plan.batch.isHarmlessInLaterRuns, sliceSize: plan.batch.sliceSize,
           manifestBytes: manifest.records?.upperBound,
           template: try plan.batch.urlName(for: manifest.id),
-          manifestPath: plan.manifest.flatMap { try? resolved($0) })
+          manifestPath: plan.manifest.flatMap { try? resolved($0) }, parent: parent)
       }
     }
   }
@@ -109,7 +117,8 @@ struct SendInput {
       let opened = try Self.directory(directory)
       let rounds = try EarlierRounds(in: directory, of: plan)
       let earlier = try rounds.index(of: reader.extent, plan)
-      return try PlannedJournal(opened, reader.extent, rounds, earlier, plan)
+      return try PlannedJournal(
+        opened, reader.extent, parent: reader.parent, rounds, earlier, plan)
     }
   }
 
@@ -139,6 +148,12 @@ struct SendInput {
     options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
     let name = try BatchSource.listingName(of: plan.sources, options)
     let list = { [options] () throws(BatchError) in try FileListing(plan.sources, options) }
+    if plan.resumesOnly, try RecordedListing.manifests(in: path).isEmpty {
+      throw BatchError(
+        .journalMisplaced, on: path.description,
+        "There is nothing to resume in the directory \(path.description.quoted): check its name, or leave --resume-only out."
+      )
+    }
     guard !plan.resumesOnly, try rounds.isLastFinished else {
       return try RecordedListing(
         in: directory, at: path, named: name, followsLinks: options.followsLinks, list)

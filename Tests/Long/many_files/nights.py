@@ -20,14 +20,16 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 class Tree:
     """A tree of files that changes, and what a command that runs each night has to do about it.
 
-    Each file has a name of its own. Of each, `listed` has the version that the last night saw, by size and time, and `sent` the
-    digest of what the server has got.
+    Each file has a name of its own. Of each, `listed` has the version that the last night saw, and `accepted` the one that the
+    server has got last, by size and time.
     """
 
     def __init__(self, root, draw, count):
         self.root, self.draw = root, draw
         self.paths, self.versions, self.closed = {}, {}, set()
-        self.listed, self.sent, self.unaccepted = {}, {}, set()
+        # Files that are somewhere else for a night or more.
+        self.away, self.home = {}, {}
+        self.listed, self.accepted, self.unaccepted = {}, {}, set()
         self.made = 0
         for directory in range(100):
             (root / f"d{directory:02}").mkdir(parents=True)
@@ -61,12 +63,14 @@ class Tree:
 
     def change(self, share):
         """Does each kind of change to that share of the files."""
-        kinds = ["new", "changed", "hidden", "renamed", "gone", "closed", "opened"]
+        kinds = ["new", "changed", "hidden", "renamed", "gone", "away", "back", "closed", "opened"]
         for kind in kinds:
             names = [name for name in self.draw.sample(sorted(self.paths), int(share * len(self.paths)))
                      if name not in self.closed]
             if kind == "opened":
-                names = list(self.closed)[::2]
+                names = sorted(self.closed)[::2]
+            if kind == "back":
+                names = sorted(self.away)[::2]
             for name in names:
                 match kind:
                     case "new":
@@ -77,6 +81,14 @@ class Tree:
                         self.write(name, keeps_time=True)
                     case "gone":
                         self.remove(name)
+                    case "away":
+                        away = self.root.parent / name.decode()
+                        self.home[name] = self.paths.pop(name)
+                        self.home[name].rename(away)
+                        self.away[name] = (away, self.versions.pop(name))
+                    case "back":
+                        away, self.versions[name] = self.away.pop(name)
+                        self.paths[name] = away.rename(self.home[name])
                     case "renamed":
                         renamed = name + b"r%d" % self.made
                         self.paths[renamed] = self.paths[name].with_name(renamed.decode())
@@ -94,12 +106,14 @@ class Tree:
         numbers = collections.Counter()
         names = set()
         for name, version in self.versions.items():
-            if name not in self.listed:
+            if name not in self.unaccepted and self.accepted.get(name) == version[:2]:
+                kind = "unchanged"
+            elif name not in self.listed:
                 kind = "new"
             elif self.listed[name] != version[:2]:
                 kind = "changed"
             else:
-                kind = "again" if name in self.unaccepted else "unchanged"
+                kind = "again"
             numbers[kind] += 1
             if kind != "unchanged":
                 names.add(name)
@@ -111,7 +125,7 @@ class Tree:
         self.listed = {name: version[:2] for name, version in self.versions.items()}
         self.unaccepted = {name for name in self.unaccepted | names if name in self.closed and name in names}
         for name in names - self.closed:
-            self.sent[name] = self.versions[name][2]
+            self.accepted[name] = self.versions[name][:2]
 
 
 def nights(formstream, place, count=100_000, rounds=10, share=0.002):

@@ -1,0 +1,84 @@
+/// What all earlier rounds say about one path.
+struct FileHistory {
+  /// A version that the server may have, although no journal proves it.
+  private struct Doubt: Equatable {
+    /// The version; nil if it is not known which one was sent.
+    let version: KnownFile.Version?
+    /// The record that the keys of all requests with this version were made from; nil if there were requests without keys,
+    /// or with other ones.
+    let keyRecord: RecordPlace?
+  }
+
+  /// What the last round that had the file knows.
+  private(set) var last: KnownFile?
+  /// The record of the version that the server has; nil if it may have another one.
+  private(set) var accepted: KnownFile?
+  private var doubts: [Doubt] = []
+  /// Whether the file was not there in the last round that looked for it.
+  var isGone = false
+  var listed: BatchFile?
+
+  /// Whether the path was ever one of a file. A path that could never be read may be that of a directory.
+  var wasFile: Bool { last?.version != nil || accepted != nil }
+
+  /// Whether the last round that had the file sent the version that the server has.
+  var isLastAccepted: Bool { !isGone && last?.place == accepted?.place }
+
+  /// Adds what the next round knows.
+  mutating func add(_ file: KnownFile) {
+    last = file
+    isGone = false
+    switch file.status {
+    case .accepted: (accepted, doubts) = (file, [])
+    case .unsent: if file.maybeDuplicate { add(Doubt(version: file.version, keyRecord: file.keyRecord)) }
+    case .doubtful: addDoubt(about: file, keyRecord: nil)
+    // If the manifest marks the file without a key, there were requests without that key.
+    case .repeatable:
+      addDoubt(about: file, keyRecord: file.keyRecord ?? (file.maybeDuplicate ? nil : file.place))
+    }
+  }
+
+  private mutating func addDoubt(about file: KnownFile, keyRecord: RecordPlace?) {
+    // The server has either the version that it had, or this one.
+    if let accepted { add(Doubt(version: accepted.version, keyRecord: nil)) }
+    accepted = nil
+    add(Doubt(version: file.version, keyRecord: keyRecord))
+  }
+
+  private mutating func add(_ doubt: Doubt) {
+    if !doubts.contains(doubt) { doubts.append(doubt) }
+  }
+
+  /// Notes that the file was there again in a round, as the server has it.
+  mutating func noteBack() {
+    isGone = false
+    last = accepted ?? last
+  }
+
+  /// Adds to a file that is sent what the earlier rounds say about its contents: whether the server may have them, which
+  /// idempotency keys they had, and which slices are accepted.
+  ///
+  /// - Parameter contents: the contents of the file.
+  func complete(_ file: inout BatchFile, _ contents: inout ListedContents) {
+    var keyRecords: Set<RecordPlace?> = []
+    for doubt in doubts where doubt.version == nil || file.problem != nil || contents.are(doubt.version) {
+      // A key depends on the time.
+      let hasKey = doubt.version?.modified == file.modified && file.problem == nil
+      keyRecords.insert(hasKey ? doubt.keyRecord : nil)
+    }
+    // A file that can't be read now may be there when it is sent, as the server has it.
+    if file.problem != nil, accepted != nil { keyRecords.insert(nil) }
+    guard let last, contents.are(last.version) else {
+      file.maybeDuplicate = !keyRecords.isEmpty
+      return
+    }
+    if last.slices?.hasOthers == true { keyRecords.insert(nil) }
+    file.maybeDuplicate = !keyRecords.isEmpty
+    if keyRecords.isEmpty {
+      file.keyRecord = last.keyRecord ?? last.place
+    } else if keyRecords.count == 1, let only = keyRecords.first {
+      file.keyRecord = only
+    }
+    if last.slices?.hasOthers == false { file.slices = last.slices }
+  }
+}

@@ -6,22 +6,11 @@ import Testing
 @Suite struct SendRoundDoubtTests {
   private let server: ScriptedServer
   private let place: TemporaryDirectory
-  /// The responses to files, by name; 0 for none, and 200 for others. "*" is for all names.
+  /// The responses to files, by name.
   private let statuses = Guarded<[String: Int]>([:])
 
   init() throws {
-    server = try ScriptedServer { [statuses] _ in
-      [
-        .readBody,
-        .decide { request in
-          let name = SentFile(lastPartOf: request).map { String(decoding: $0.name, as: UTF8.self) }
-          switch statuses.withLock({ $0[name ?? ""] ?? $0["*"] }) {
-          case 0: return [.reset]
-          case let status: return [.respond(status ?? 200)]
-          }
-        },
-      ]
-    }
+    server = try ScriptedServer(byName: statuses)
     place = try TemporaryDirectory()
     _ = try shell("mkdir d; echo v1 > d/b; echo c > d/c", in: place)
   }

@@ -7,22 +7,11 @@ import Testing
 @Suite struct SendRoundTests {
   private let server: ScriptedServer
   private let place: TemporaryDirectory
-  /// The responses to files, by name; 200 for others.
+  /// The responses to files, by name.
   private let statuses = Guarded<[String: Int]>([:])
 
   init() throws {
-    server = try ScriptedServer { [statuses] _ in
-      [
-        .readBody,
-        .decide { request in
-          let name = SentFile(lastPartOf: request).map { String(decoding: $0.name, as: UTF8.self) }
-          switch statuses.withLock({ $0[name ?? ""] }) {
-          case 0: return [.reset]
-          case let status: return [.respond(status ?? 200)]
-          }
-        },
-      ]
-    }
+    server = try ScriptedServer(byName: statuses)
     place = try TemporaryDirectory()
     _ = try shell("mkdir in; for n in 1 2 3 4; do echo word $n > in/f$n; done", in: place)
   }

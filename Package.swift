@@ -48,6 +48,7 @@ let package = Package(
     product("FormStreamMediaTypes"),
     product("FormStreamHTTP"),
     product("FormStreamTransfer"),
+    product("FormStreamBatch"),
     product("FormStreamReceiver"),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
@@ -166,7 +167,7 @@ let package = Package(
         "FormStream", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
         "FormStreamPlatform", "FormStreamReceiver", "FormStreamTransfer",
       ]),
-    tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamHTTP"]),
+    tests(of: "FormStreamCommand", ["FormStreamBatch", "FormStreamCommand", "FormStreamHTTP"]),
     // The built command, run in a fresh directory.
     tests(
       of: "FormStreamCommandLine",

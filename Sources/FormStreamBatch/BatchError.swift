@@ -50,13 +50,18 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let manifestUnreadable = Code(rawValue: "manifest-unreadable")
     /// A manifest is not valid.
     public static let manifestMalformed = Code(rawValue: "manifest-malformed")
+    /// Two settings of a batch contradict each other, or one is missing.
+    public static let invalidSettings = Code(rawValue: "invalid-settings")
     /// The number of the shard, or the count of shards, is not valid or not known.
     public static let invalidShard = Code(rawValue: "invalid-shard")
     /// A journal can't be read.
     public static let journalUnreadable = Code(rawValue: "journal-unreadable")
     /// A journal is not valid, or belongs to another manifest.
     public static let journalMalformed = Code(rawValue: "journal-malformed")
-    /// The directory of the journals would itself be sent, or it contains the journals of another listing.
+    /// The directory of the journals can't be made or opened.
+    public static let journalUnusable = Code(rawValue: "journal-unusable")
+    /// The directory of the journals would itself be sent, or it contains the journals of another listing or
+    /// of runs to another URL.
     public static let journalMisplaced = Code(rawValue: "journal-misplaced")
     /// Another run is writing the manifest in the directory of the journals at the moment.
     public static let journalInUse = Code(rawValue: "journal-in-use")

@@ -19,9 +19,9 @@ import Testing
     TransferError(MultipartError(.sourceChanged, on: path.description, "changed", file: path))
   }
 
-  private func plan(_ method: HTTPMethod) throws -> BatchSettings {
-    BatchSettings(
-      request: try TransferRequest(method, "http://example.org/"), session: .init(), form: Form {},
+  private func plan(_ method: HTTPMethod) throws -> Batch {
+    Batch(
+      request: try TransferRequest(method, "http://example.org/"),
       sniffer: MediaTypeSniffer(policy: .extension))
   }
 

@@ -61,7 +61,7 @@ import Testing
     _ manifests: [LocalPath], _ listed: [BatchFile], window: Int64 = 1 << 30
   ) throws -> (round: Round, lines: [String]) {
     var comparison = RoundComparison(
-      RoundComparison.Rules(), against: try EarlierManifests(of: JournalSet(in: [LocalPath(place.path)]), named: manifests),
+      RoundRules(), against: try EarlierManifests(of: JournalSet(in: [LocalPath(place.path)]), named: manifests),
       in: LocalPath(place.path))
     for manifest in manifests { try comparison.add(manifest, boot: "b", window: window) }
     var entries = try comparison.compare(Listed(listed))

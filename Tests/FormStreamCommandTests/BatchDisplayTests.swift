@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamCommand
 import FormStreamHTTP
 import Testing
@@ -14,15 +15,15 @@ import Testing
   private static let mebibyte: Int64 = 1 << 20
 
   /// A run with a hundred files of 1 MiB, of which some have ended and one is half sent.
-  private static func running(_ done: Int, isListed: Bool = true) -> BatchSnapshot {
-    var snapshot = BatchSnapshot()
+  private static func running(_ done: Int, isListed: Bool = true) -> BatchProgress {
+    var snapshot = BatchProgress()
     (snapshot.listed, snapshot.isListed, snapshot.done) = (100, isListed, done)
     snapshot.handed = Int64(done) * mebibyte + mebibyte / 2
     (snapshot.read, snapshot.acknowledged) = (snapshot.handed, snapshot.handed)
     snapshot.total = isListed ? 100 * mebibyte : nil
     snapshot.left = 100 * mebibyte - snapshot.handed
     snapshot.requests = [
-      BatchSnapshot.Request(
+      BatchProgress.Request(
         id: 7, path: "photos/2026/summer/10.jpg", size: mebibyte, handed: mebibyte / 2)
     ]
     return snapshot
@@ -40,20 +41,20 @@ import Testing
 
   @Test func `the files whose URLs are compared are counted before those that are sent`() {
     let display = display(.bar(isColored: false))
-    display.show(BatchSnapshot(comparing: 1))
+    display.show(BatchProgress(comparing: 1))
     clock.advance(by: .seconds(2))
-    display.show(BatchSnapshot(comparing: 12345))
+    display.show(BatchProgress(comparing: 12345))
     #expect(lines() == ["12345 files  comparing their URLs…"])
     clock.advance(by: .seconds(2))
     display.show(Self.running(10))
     #expect(lines().first?.hasPrefix("10 of 100 files") == true)
     let log = self.display(.heartbeat)
-    log.show(BatchSnapshot(comparing: 1))
+    log.show(BatchProgress(comparing: 1))
     clock.advance(by: .seconds(31))
-    log.show(BatchSnapshot(comparing: 12345))
+    log.show(BatchProgress(comparing: 12345))
     #expect(page.take().hasSuffix("12345 files, comparing their URLs\n"))
     let records = self.display(.records)
-    records.show(BatchSnapshot(comparing: 7))
+    records.show(BatchProgress(comparing: 7))
     #expect(page.take().contains(#""phase":"comparing""#))
   }
 
@@ -82,7 +83,7 @@ import Testing
     let display = display(.bar(isColored: false))
     for width in 1...100 {
       page.width = width
-      for stage in [BatchSnapshot.Stage.sending, .slowed, .stopping] {
+      for stage in [BatchProgress.Stage.sending, .slowed, .stopping] {
         var step = Self.running(50, isListed: width % 2 == 0)
         step.stage = stage
         step.failed = 12
@@ -139,7 +140,7 @@ import Testing
 
   @Test(arguments: [
     (
-      BatchSnapshot.Stage.sending, true, 0,
+      BatchProgress.Stage.sending, true, 0,
       "10 of 100 files    10 MiB of 100 MiB   5.0 MiB/s  18 s left"
     ),
     (.sending, false, 0, "10 of 100+ files  listing…    10 MiB   5.0 MiB/s"),
@@ -154,7 +155,7 @@ import Testing
     (.stopping, false, 0, "10 of 100+ files  stopping    10 MiB   5.0 MiB/s"),
   ])
   func `the first line says how the run goes`(
-    _ stage: BatchSnapshot.Stage, _ isListed: Bool, _ failed: Int, _ line: String
+    _ stage: BatchProgress.Stage, _ isListed: Bool, _ failed: Int, _ line: String
   ) {
     page.width = 100
     let display = display(.bar(isColored: false))
@@ -169,7 +170,7 @@ import Testing
   /// Empty files have no bytes whose rate would say something.
   @Test func `the time left is that of the files if it is longer than that of the bytes`() {
     let display = display(.bar(isColored: false))
-    var step = BatchSnapshot()
+    var step = BatchProgress()
     (step.listed, step.isListed, step.total) = (1000, true, 0)
     display.show(step)
     clock.advance(by: .seconds(2))
@@ -180,7 +181,7 @@ import Testing
 
   @Test func `files that an earlier run sent don't count for the rate`() {
     let display = display(.bar(isColored: false))
-    var step = BatchSnapshot()
+    var step = BatchProgress()
     (step.listed, step.isListed, step.total) = (1000, true, 0)
     display.show(step)
     clock.advance(by: .seconds(2))
@@ -235,7 +236,7 @@ import Testing
     clock.advance(by: .seconds(1))
     display.show(step)
     #expect(page.take() == "")
-    step = BatchSnapshot()
+    step = BatchProgress()
     (step.stage, step.done, step.listed, step.isListed) = (.done, 100, 100, true)
     (step.handed, step.total, step.acknowledged) = (100 << 20, 100 << 20, 100 << 20)
     display.finish(step)

@@ -1,24 +1,18 @@
-package import FormStreamMultipart
-package import FormStreamPlatform
+import FormStreamMultipart
+import FormStreamPlatform
 
 extension RecordedListing {
   /// What a new round is compared with, and how.
-  package struct Comparison {
+  struct Comparison {
     /// The manifests of the earlier rounds; not empty.
     let rounds: RecordedRounds
     /// All manifests that journals in the directory are about.
     let manifests: EarlierManifests
-    let rules: RoundComparison.Rules
+    let rules: RoundRules
+    /// The size of the slices in which the new round sends files; nil if it sends each file in one piece.
+    let sliceSize: Int64?
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
-
-    package init(
-      rounds: RecordedRounds, manifests: EarlierManifests, rules: RoundComparison.Rules,
-      temporaryDirectory: LocalPath
-    ) {
-      (self.rounds, self.manifests, self.rules) = (rounds, manifests, rules)
-      self.temporaryDirectory = temporaryDirectory
-    }
   }
 
   /// Begins a new round: lists the files, compares them with the files of the earlier rounds, and writes a manifest of the files
@@ -27,13 +21,13 @@ extension RecordedListing {
   /// - Parameters:
   ///   - list: begins the listing.
   ///   - makeCheck: makes the check of the files' URLs; nil if no two files can have the same URL.
-  package static func newRound(
+  static func newRound(
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
     followsLinks: Bool, after earlier: Comparison,
     makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> RecordedListing {
     var comparison = RoundComparison(
-      earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber,
+      earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber, sliceSize: earlier.sliceSize,
       in: earlier.temporaryDirectory)
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)

@@ -2,20 +2,20 @@ package import FormStreamJSON
 
 /// A round of a listing: what one run of the same command has to send, compared with the rounds before it. The first line
 /// of the round's manifest has these numbers.
-package struct Round: Hashable, Sendable {
+public struct Round: Hashable, Sendable {
   /// The number of the round. The first listing is round 1.
-  package var number: Int
+  public package(set) var number: Int
   /// How many files the round before did not have.
-  package var new = 0
+  public package(set) var new = 0
   /// How many files have another size, another time or other contents than in the earlier rounds.
-  package var changed = 0
+  public package(set) var changed = 0
   /// How many files are the same as before and are sent again, because no journal proves that they were accepted, or
   /// because all files are to be sent.
-  package var again = 0
+  public package(set) var again = 0
   /// How many files are the same as before and were accepted.
-  package var unchanged = 0
+  public package(set) var unchanged = 0
   /// How many files of the round before are not there any more.
-  package var gone = 0
+  public package(set) var gone = 0
 
   package init(number: Int) {
     self.number = number
@@ -25,7 +25,7 @@ package struct Round: Hashable, Sendable {
   static let maximum: Int64 = 1 << 48
 
   /// How many files the round has to send.
-  package var files: Int { new + changed + again }
+  public var files: Int { new + changed + again }
 
   package var json: JSONValue {
     [

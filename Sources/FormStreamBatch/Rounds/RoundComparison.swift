@@ -5,26 +5,15 @@ import FormStreamPlatform
 /// changed, and those that no journal proves accepted. The files are sorted on the disk by their paths, so memory does not
 /// grow with their number.
 package struct RoundComparison {
-  /// How files are compared, and which are sent.
-  package struct Rules: Sendable {
-    /// Whether a file is compared by its contents, if an earlier round knows its digest. Otherwise, it is compared by size
-    /// and time.
-    package var comparesContents = false
-    /// Whether files that are unchanged and were accepted are sent again.
-    package var sendsAll = false
-    /// The size of the slices in which the new round sends files; nil if it sends each file in one piece.
-    package var sliceSize: Int64?
-
-    package init() {}
-  }
-
   /// What a line of the sorter is about.
   private enum Tag: UInt8 {
     case known, gone, back, listed
   }
 
   private let directory: LocalPath
-  private let rules: Rules
+  private let rules: RoundRules
+  /// The size of the slices in which the new round sends files; nil if it sends each file in one piece.
+  private let sliceSize: Int64?
   private let journals: JournalSet
   private let sorter: ExternalSorter
   private var keys = FileKeys()
@@ -38,13 +27,14 @@ package struct RoundComparison {
   /// - Parameters:
   ///   - earlier: the manifests and journals of the earlier rounds.
   ///   - number: the number of the last round, if it is known from another place than the manifests.
+  ///   - sliceSize: the size of the slices in which the new round sends files; nil if it sends each file in one piece.
   ///   - directory: the directory for temporary files with the entries that don't fit into memory.
   package init(
-    _ rules: Rules, against earlier: EarlierManifests, after number: Int = 0,
-    in directory: LocalPath
+    _ rules: RoundRules, against earlier: EarlierManifests, after number: Int = 0,
+    sliceSize: Int64? = nil, in directory: LocalPath
   ) {
     round = Round(number: number + 1)
-    (self.rules, self.directory) = (rules, directory)
+    (self.rules, self.sliceSize, self.directory) = (rules, sliceSize, directory)
     (journals, lastTime) = (earlier.journals, earlier.lastTimeOfMissing)
     sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
   }
@@ -74,7 +64,7 @@ package struct RoundComparison {
       let shard = Shard(part, of: parts)
       let reader = try ManifestReader(path, shard: shard)
       let index = try JournalIndex(
-        of: manifest.extent, shard: shard, in: journals, boot: boot, sliceSize: rules.sliceSize)
+        of: manifest.extent, shard: shard, in: journals, boot: boot, sliceSize: sliceSize)
       while let entry = try reader.nextEntry() {
         switch entry {
         case .presence(let file, let isGone):

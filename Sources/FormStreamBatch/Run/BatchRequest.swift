@@ -69,7 +69,7 @@ struct BatchRequest {
 
   /// Removes the files for which no request can be made, and returns what became of them. If no single file is at fault,
   /// removes all files.
-  mutating func removeFailing(_ plan: BatchSettings, _ error: any Error) -> [FileOutcome] {
+  mutating func removeFailing(_ plan: Batch, _ error: any Error) -> [FileOutcome] {
     for index in members.indices where members.count > 1 {
       guard let opened = members[index].opened else { continue }
       do { _ = try plan.request(for: [opened]) } catch {
@@ -87,7 +87,7 @@ struct BatchRequest {
   ///
   /// - Parameter isShrunk: whether some of the files were removed.
   func mayBeRepeated(
-    _ plan: BatchSettings, after result: TransferResult, isShrunk: Bool
+    _ plan: Batch, after result: TransferResult, isShrunk: Bool
   ) -> Bool {
     if members.isEmpty { return false }
     guard isShrunk else {

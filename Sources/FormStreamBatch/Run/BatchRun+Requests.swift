@@ -92,13 +92,14 @@ extension BatchRun {
 
   private func result(of request: TransferRequest, _ unit: BatchRequest) async -> TransferResult {
     let task = session.start(request)
-    let isCutOff = state.withLock { state in
+    let (isCutOff, isPaused) = state.withLock { state in
       if let path = unit.members.first?.file.path {
         state.inFlight[task.id] = InFlight(
           path: path, size: unit.size, sentBefore: unit.slice?.offset ?? 0, task: task)
       }
-      return state.isCutOff
+      return (state.isCutOff, state.isPaused)
     }
+    if isPaused { task.pause() }
     if isCutOff { task.cancel() }
     let result = await task.result
     state.withLock { $0.inFlight[task.id] = nil }
@@ -130,7 +131,7 @@ extension BatchRun {
       let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
       let isUnreachable = codes.contains(result.error?.code)
       state.unreachable = isUnreachable ? state.unreachable + 1 : 0
-      return state.unreachable >= max(10, 2 * plan.concurrency)
+      return state.unreachable >= max(10, 2 * plan.requestsAtOnce)
     }
     if isUnreachable { end(early: .unreachable) }
   }
@@ -149,7 +150,7 @@ extension BatchRun {
         return false
       }
       state.accessRefusals = refusals + 1
-      return refusals + 1 >= max(plan.concurrency, 4)
+      return refusals + 1 >= max(plan.requestsAtOnce, 4)
     }
     if isRefused { end(early: .accessRefused(status: status)) }
   }

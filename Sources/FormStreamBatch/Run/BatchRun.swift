@@ -42,6 +42,7 @@ package final class BatchRun: Sendable {
     var failure: (any Error)?
     var isStopped = false
     var isCutOff = false
+    var isPaused = false
     var inFlight: [Int: InFlight] = [:]
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
@@ -53,7 +54,7 @@ package final class BatchRun: Sendable {
     var unfinished: [Int: BatchFile] = [:]
   }
 
-  let plan: BatchSettings
+  let plan: Batch
   let journal: Journal?
   package let session: TransferSession
   let pace: RequestPace
@@ -61,27 +62,31 @@ package final class BatchRun: Sendable {
   let queue: FileQueue
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
+  private let roomForResults: @Sendable () async -> Void
 
   /// - Parameters:
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
   ///   - rest: receives each listed file whose state is not `ok`, so that the file can be sent again. At the end of the
   ///     run, it also receives the files that were not begun. It is called on several threads. If it throws, the run ends.
+  ///   - roomForResults: waits until there is room for more results. Until it returns, no other files are begun.
   /// - Throws: an error if the session can't be made.
   package init(
-    _ plan: BatchSettings, journal: Journal?,
+    _ plan: Batch, journal: Journal?,
     report: @escaping @Sendable (FileResult) throws -> Void,
-    rest: (@Sendable (BatchFile) throws -> Void)? = nil
+    rest: (@Sendable (BatchFile) throws -> Void)? = nil,
+    roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
     self.journal = journal
     self.report = report
     self.rest = rest
+    self.roomForResults = roomForResults
     if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
-    session = try TransferSession(plan.session)
-    pace = RequestPace(maximum: plan.concurrency, rate: plan.requestRate, policy: plan.retry)
+    session = try TransferSession(plan.tunedSession)
+    pace = RequestPace(maximum: plan.requestsAtOnce, rate: plan.requestRate, policy: plan.retry)
     queue = FileQueue(
-      capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency,
-      maximumInWork: plan.concurrency + Self.opensAhead(plan))
+      capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.requestsAtOnce,
+      maximumInWork: plan.requestsAtOnce + Self.opensAhead(plan))
   }
 
   /// Stops taking files. Requests that are on their way go on.
@@ -99,6 +104,25 @@ package final class BatchRun: Sendable {
       return state.inFlight.values.map(\.task)
     }
     for task in tasks { task.cancel() }
+  }
+
+  /// Pauses the requests that are on their way, and begins no others, until `resume`.
+  package func pause() {
+    pace.pause()
+    for task in setPaused(true) { task.pause() }
+  }
+
+  /// Goes on after a pause.
+  package func resume() {
+    for task in setPaused(false) { task.resume() }
+    pace.resume()
+  }
+
+  private func setPaused(_ isPaused: Bool) -> [TransferTask<TransferResult>] {
+    state.withLock { state in
+      state.isPaused = isPaused
+      return state.inFlight.values.map(\.task)
+    }
   }
 
   package var totals: BatchTotals { state.withLock(\.totals) }
@@ -122,13 +146,14 @@ package final class BatchRun: Sendable {
     guard let threads = BlockingExecutor(threads: Self.threadCount, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
-    let taskCount = plan.concurrency + Self.opensAhead(plan) + plan.maximumSetAside
+    let taskCount = plan.requestsAtOnce + Self.opensAhead(plan) + plan.maximumSetAside
     await withDiscardingTaskGroup { group in
       for _ in 0..<taskCount {
         group.addTask(executorPreference: threads) { [self] in
           while let files = await queue.next() {
             await send(files)
             queue.leave()
+            await roomForResults()
           }
         }
       }
@@ -146,11 +171,11 @@ package final class BatchRun: Sendable {
   private static let threadCount = min(max(processorCount, 2), 8)
 
   /// How many packs are opened in advance. If a request has several files, more than one pack would take too much memory.
-  private static func opensAhead(_ plan: BatchSettings) -> Int {
+  private static func opensAhead(_ plan: Batch) -> Int {
     plan.packing.isShared ? 1 : threadCount
   }
 
-  private static let noThreads = BatchError(
+  static let noThreads = BatchError(
     .listUnreadable, on: "the files",
     "The files can't be sent: the system has no threads left. Allow more with ulimit -u, or more memory with "
       + "ulimit -v.")

@@ -1,5 +1,5 @@
 /// How many files of a run ended in each state, and which errors were the most common.
-package struct BatchTotals: Sendable {
+public struct BatchTotals: Sendable {
   /// An error that several files had.
   package struct CommonError: Sendable {
     /// The code of the error; the HTTP status is added if the server refused the request.
@@ -10,14 +10,14 @@ package struct BatchTotals: Sendable {
   }
 
   /// How many files were listed.
-  package var listed = 0
+  public internal(set) var listed = 0
   /// Whether all files are listed.
-  package var isListed = false
+  public internal(set) var isListed = false
   /// How many bytes the listed files have.
   package var listedBytes: Int64 = 0
   package private(set) var states: [BatchState: Int] = [:]
   /// How many bytes the accepted files have.
-  package private(set) var acceptedBytes: Int64 = 0
+  public private(set) var acceptedBytes: Int64 = 0
   /// The total size of the files that were skipped because of an earlier run, in bytes.
   package private(set) var skippedBytes: Int64 = 0
   /// The total size of the files that were neither accepted nor skipped, in bytes. Files without an outcome don't count.
@@ -25,9 +25,9 @@ package struct BatchTotals: Sendable {
   /// How many of the ``unacceptedBytes`` were sent.
   package private(set) var unacceptedSentBytes: Int64 = 0
   /// How many of the failed files are missing or can't be read.
-  package private(set) var unreadable = 0
+  public private(set) var unreadable = 0
   /// How many of the skipped files may or may not have been accepted in an earlier run.
-  package internal(set) var skippedInDoubt = 0
+  public internal(set) var skippedInDoubt = 0
   private var errors: [String: CommonError] = [:]
 
   /// How many kinds of errors are counted separately at most.
@@ -35,13 +35,14 @@ package struct BatchTotals: Sendable {
 
   package init() {}
 
-  package subscript(state: BatchState) -> Int { states[state] ?? 0 }
+  /// How many files have a state.
+  public subscript(state: BatchState) -> Int { states[state] ?? 0 }
 
   /// How many files have a state. The other files have no outcome yet.
-  package var finished: Int { states.values.reduce(0, +) }
+  public var finished: Int { states.values.reduce(0, +) }
 
   /// How many files were neither accepted nor skipped.
-  package var unaccepted: Int { finished - self[.ok] - self[.skipped] }
+  public var unaccepted: Int { finished - self[.ok] - self[.skipped] }
 
   /// The most common errors, the most frequent first.
   package func commonestErrors(_ count: Int) -> [CommonError] {

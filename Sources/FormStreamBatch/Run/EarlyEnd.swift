@@ -1,5 +1,5 @@
 /// Why a run was ended before all files were begun: each further file would have failed, too.
-package enum EarlyEnd: Hashable, Sendable {
+public enum EarlyEnd: Hashable, Sendable {
   /// Nothing accepts connections.
   case unreachable
   /// The server refused the credentials.

@@ -1,12 +1,15 @@
-package import FormStreamPlatform
 import FormStreamDigest
-import FormStreamMediaTypes
+public import FormStreamMediaTypes
+public import FormStreamPlatform
 
 /// Why a file was not accepted.
-package struct FileFailure: Hashable, Sendable {
-  /// The error's code, such as `source-changed`.
-  package var code: String
+public struct FileFailure: Hashable, Sendable, CustomStringConvertible {
+  /// The error's code, such as `source-changed`. It is that of a ``BatchError``, or of an error of FormStreamHTTP or
+  /// FormStreamMultipart.
+  public var code: String
   /// A full sentence for people.
+  public var description: String { message.description }
+  /// The sentence of ``description``, with the settings in it as values instead of text.
   package var message: Message
 
   package init(code: String, message: Message) {
@@ -24,37 +27,42 @@ package struct FileFailure: Hashable, Sendable {
 }
 
 /// What became of a file of a batch.
-package struct FileResult: Sendable {
+public struct FileResult: Sendable {
   /// The response to the last request for the file, without its headers.
-  struct Response: Hashable, Sendable {
+  public struct Response: Hashable, Sendable {
     /// The largest number of body bytes in a result.
     static let limit = 4096
 
     /// The beginning of the body.
-    var body: [UInt8]
+    public internal(set) var body: [UInt8]
     /// Whether the body has more bytes.
-    var isTruncated: Bool
+    public internal(set) var isTruncated: Bool
   }
 
-  package let file: BatchFile
+  /// The file as it was listed.
+  public let file: BatchFile
   /// The id of the manifest; nil if there is none.
   let manifest: String?
   /// The media type that was sent, and how it was found; nil if the file was not sent.
-  let type: SniffedType?
+  public let type: SniffedType?
   /// The digest of the file, if one was made.
-  let sha256: SHA256Digest?
-  let url: String
-  package let status: Int?
-  package let state: BatchState
+  public let sha256: SHA256Digest?
+  /// Where the file was sent.
+  public let url: String
+  /// The status of the last response; nil if there was none.
+  public let status: Int?
+  /// What became of the file.
+  public let state: BatchState
   /// How many requests were made for the file.
-  let attempts: Int
+  public let attempts: Int
   /// Whether the server may have accepted the file before, in an earlier run.
-  let maybeDuplicate: Bool
+  public let maybeDuplicate: Bool
   /// How many bytes of the last request's body were sent.
-  let bytesSent: Int64
+  public let bytesSent: Int64
   /// How long all requests for the file took.
-  let duration: Duration
-  let response: Response?
+  public let duration: Duration
+  /// The beginning of the last response; nil if there was none.
+  public let response: Response?
   /// Why the file was not accepted; nil if it was accepted.
-  package var error: FileFailure?
+  public internal(set) var error: FileFailure?
 }

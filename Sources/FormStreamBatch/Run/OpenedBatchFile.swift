@@ -17,7 +17,7 @@ struct OpenedBatchFile: Sendable {
     case closed(ClosedFile)
   }
 
-  init(_ file: BatchFile, _ plan: BatchSettings) throws(BatchError) {
+  init(_ file: BatchFile, _ plan: Batch) throws(BatchError) {
     try self.init(
       file, sniffer: plan.sniffer, computesDigest: plan.needsDigest,
       staysOpen: !plan.packing.isShared)

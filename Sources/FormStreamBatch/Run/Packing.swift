@@ -1,7 +1,7 @@
 import FormStreamMultipart
 
 /// How many files a request has.
-package enum Packing: Hashable, Sendable {
+public enum Packing: Hashable, Sendable {
   /// One file.
   case single
   /// As many consecutive files as are within both limits. A file that is larger than `bytes` is sent alone.
@@ -10,7 +10,7 @@ package enum Packing: Hashable, Sendable {
   case together
 
   /// The most files in one request. Each file takes a few kilobytes of memory until the request has ended.
-  package static let maximumFiles = 100_000
+  public static let maximumFiles = 100_000
 
   /// Whether a request may have several files.
   package var isShared: Bool {

@@ -26,8 +26,9 @@ package final class RequestPace: Sendable {
     var quickGrowth: Double = 0
     var refusals = RecentRefusals()
     var isStopped = false
+    var isPaused = false
 
-    var hasRoom: Bool { Double(active) < allowed.rounded(.down) }
+    var hasRoom: Bool { !isPaused && Double(active) < allowed.rounded(.down) }
 
     mutating func takeWaiting() -> CheckedContinuation<Bool, Never>? {
       guard hasRoom, let next = waiting.popLast() else { return nil }
@@ -141,6 +142,18 @@ package final class RequestPace: Sendable {
     for task in ready { task.resume(returning: true) }
   }
 
+  /// Lets no request begin until `resume`.
+  package func pause() { state.withLock { $0.isPaused = true } }
+
+  /// Lets requests begin again.
+  package func resume() {
+    let ready = state.withLock { state in
+      state.isPaused = false
+      return state.takeAllWaiting()
+    }
+    for task in ready { task.resume(returning: true) }
+  }
+
   /// Stops the pace: no request begins from here on.
   package func stop() {
     let waiting = state.withLock { state in
@@ -171,6 +184,7 @@ package final class RequestPace: Sendable {
 
   private func remainingWait(until turn: ContinuousClock.Instant) -> Duration? {
     state.withLock { state in
+      if state.isPaused, !state.isStopped { return .milliseconds(100) }
       let wait = ContinuousClock.now.duration(to: max(turn, state.notBefore))
       return wait > .zero && !state.isStopped ? wait : nil
     }

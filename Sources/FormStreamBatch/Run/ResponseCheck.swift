@@ -3,8 +3,9 @@ import FormStreamPlatform
 import FormStreamJSON
 import FormStreamHTTP
 
-/// Compares a value in a JSON response with the file's digest or size.
-package struct ResponseCheck: Sendable {
+/// Compares a value in a JSON response with the file's digest or size. A response that says otherwise means that the file was
+/// not accepted.
+public struct ResponseCheck: Sendable {
   /// What the server states about the files of a request.
   struct Statement {
     /// The response as JSON; nil if it is not JSON, or too long.
@@ -33,7 +34,7 @@ package struct ResponseCheck: Sendable {
   static func maximumResponse(files: Int) -> Int { 1024 * (1024 + files) }
 
   /// Parses a path such as `a.b[0].sha256` or `files[{i}].sha256`; nil if the text is not such a path.
-  package init?(_ path: String) {
+  public init?(_ path: String) {
     guard let steps = Self.steps(path, at: 0) else { return nil }
     self.path = path
     self.steps = steps

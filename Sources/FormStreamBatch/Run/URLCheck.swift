@@ -5,7 +5,7 @@ import FormStreamHTTP
 
 /// Finds files of a batch that would be sent to the same URL, before anything is sent. It sorts the URLs in bounded memory.
 package final class URLCheck {
-  private let plan: BatchSettings
+  private let plan: Batch
   private let template: URLTemplate
   private let directory: LocalPath
   private let sorter: ExternalSorter
@@ -21,7 +21,7 @@ package final class URLCheck {
   ///   - directory: the directory for temporary files with the URLs that don't fit into memory.
   ///   - noteCompared: called for each file.
   package init?(
-    _ plan: BatchSettings, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
+    _ plan: Batch, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
     noteCompared: @escaping () -> Void
   ) {
     guard let template = plan.urls,

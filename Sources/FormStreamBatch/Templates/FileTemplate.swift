@@ -4,7 +4,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 /// Text with values of the file in braces, such as `{stem}-{size}`. `{{` stands for a brace.
-package struct FileTemplate: Sendable {
+public struct FileTemplate: Sendable {
   /// The value that a name in braces stands for.
   package enum Value: String, CaseIterable, Sendable {
     /// The absolute path.
@@ -60,6 +60,12 @@ package struct FileTemplate: Sendable {
   package init(literal text: String) {
     (pieces, directory) = ([.text(Array(text.utf8))], "/")
   }
+
+  /// Parses a template. The values are `{path}`, `{relative}`, `{name}`, `{stem}`, `{extension}`, `{size}`, `{type}`,
+  /// `{sha256}` and `{index}`.
+  ///
+  /// - Throws: `invalidTemplate` if another name is in braces.
+  public init(_ text: String) throws(BatchError) { try self.init(Array(text.utf8)) }
 
   /// Parses a template.
   ///

@@ -185,7 +185,7 @@ extension URLTemplate {
   }
 }
 
-extension BatchSettings {
+extension Batch {
   /// An identifier of the URLs, made with the id of a manifest. It does not reveal the URLs. Nil if the shown URL
   /// identifies them. The query does not count, because it may have a new signature in each run.
   package func urlName(for manifest: String) throws(BatchError) -> String? {

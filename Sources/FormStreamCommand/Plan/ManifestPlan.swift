@@ -13,7 +13,7 @@ struct ManifestPlan {
   /// The directories of the journals that the files are compared with, and the manifests of these journals that are named.
   let journals: [LocalPath]
   let manifests: [LocalPath]
-  let comparison: RoundComparison.Rules
+  let comparison: RoundRules
   let output: OutputTarget
   let isQuiet: Bool
 }
@@ -44,7 +44,7 @@ extension ManifestPlan {
     }
     journals = earlier.filter(isDirectory)
     manifests = earlier.filter { !isDirectory($0) }
-    var comparison = RoundComparison.Rules()
+    var comparison = RoundRules()
     comparison.comparesContents = arguments.sending.comparesContents
     self.comparison = comparison
     if comparison.comparesContents, earlier.isEmpty {

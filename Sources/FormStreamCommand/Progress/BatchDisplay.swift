@@ -1,3 +1,4 @@
+package import FormStreamBatch
 import FormStreamPlatform
 
 /// Shows the progress of a batch on standard error. Any thread may call it.
@@ -24,7 +25,7 @@ package final class BatchDisplay: Sendable {
   /// Shows the progress until the task is cancelled.
   ///
   /// - Parameter progress: returns nil if there is nothing to show yet.
-  func follow(_ progress: @Sendable () -> BatchSnapshot?) async {
+  func follow(_ progress: @Sendable () -> BatchProgress?) async {
     guard style != .silence else { return }
     // Between two heartbeats, only the rate needs the progress, so an update every second is
     // enough.
@@ -34,7 +35,7 @@ package final class BatchDisplay: Sendable {
     } while (try? await Task.sleep(for: interval)) != nil
   }
 
-  package func show(_ snapshot: BatchSnapshot) {
+  package func show(_ snapshot: BatchProgress) {
     state.withLock { state in
       guard !state.printer.isFinished else { return }
       let time = now()
@@ -46,7 +47,7 @@ package final class BatchDisplay: Sendable {
   /// Erases the status, or writes the last record. Nothing is shown after that.
   ///
   /// - Parameter last: nil if nothing has begun.
-  package func finish(_ last: BatchSnapshot?) {
+  package func finish(_ last: BatchProgress?) {
     state.withLock { state in
       let time = now()
       if let last { state.printer.noteStep(isNew: state.track.update(last, at: time), at: time) }

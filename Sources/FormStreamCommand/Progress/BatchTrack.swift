@@ -1,16 +1,18 @@
+import FormStreamBatch
+
 /// The state of a batch after all steps so far: the last step, and the rates.
 struct BatchTrack {
   /// Requests that take less time are not shown, because people could not read their lines.
   private static let shownAfter = Duration.milliseconds(300)
 
-  private(set) var latest: BatchSnapshot?
+  private(set) var latest: BatchProgress?
   private var bytes = RateMeter()
   private var files = RateMeter()
   /// When each request in progress was first seen, by the number of the request.
   private var firstSeen: [Int: ContinuousClock.Instant] = [:]
 
   /// Adds a step. Returns false if nothing is new except the time.
-  mutating func update(_ snapshot: BatchSnapshot, at time: ContinuousClock.Instant) -> Bool {
+  mutating func update(_ snapshot: BatchProgress, at time: ContinuousClock.Instant) -> Bool {
     var snapshot = snapshot
     if let latest {
       // The number of bytes handed over never falls, even if a request failed and its file is sent again. But it
@@ -45,7 +47,7 @@ struct BatchTrack {
   /// The time that the bytes or the files still take at these rates, whichever is longer; nil if it is not known, or
   /// longer than 100 days. For small files, most of the time is not spent on their bytes.
   private func timeLeft(
-    _ snapshot: BatchSnapshot, _ bytesPerSecond: Double?, _ filesPerSecond: Double?
+    _ snapshot: BatchProgress, _ bytesPerSecond: Double?, _ filesPerSecond: Double?
   ) -> Duration? {
     guard snapshot.stage == .sending, snapshot.isListed else { return nil }
     let amounts = [
@@ -59,12 +61,12 @@ struct BatchTrack {
   }
 }
 
-extension BatchSnapshot {
+extension BatchProgress {
   /// How many files this run has finished, without the files that it skipped.
   fileprivate var doneNow: Int64 { Int64(done - skipped) }
 
   /// Whether the records of both snapshots would be equal, except for times and rates.
-  fileprivate func isEquivalent(to other: BatchSnapshot) -> Bool {
+  fileprivate func isEquivalent(to other: BatchProgress) -> Bool {
     (stage, listed, isListed, done) == (other.stage, other.listed, other.isListed, other.done)
       && (read, handed, acknowledged) == (other.read, other.handed, other.acknowledged)
       && requests.map(\.id) == other.requests.map(\.id)

@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamPlatform
 import FormStreamJSON
 import FormStreamHTTP
@@ -7,12 +8,12 @@ struct BatchView: ProgressView {
   /// How many requests in progress have a line on a terminal, at most.
   private static let maximumLines = 4
 
-  let progress: BatchSnapshot
+  let progress: BatchProgress
   /// Bytes a second; nil if it is too early for a rate.
   let rate: Double?
   let left: Duration?
   /// The requests that have been in progress for long enough that people can read their lines.
-  let shownRequests: [BatchSnapshot.Request]
+  let shownRequests: [BatchProgress.Request]
 
   /// How many files have ended, and how many there are.
   private var files: String {

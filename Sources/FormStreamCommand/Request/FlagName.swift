@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamMultipart
 import FormStreamHTTP
 import FormStreamPlatform
@@ -14,6 +15,7 @@ import FormStreamPlatform
     // Only `-H` announces the length of a stream.
     case .streamLength: "announce the length that it has, or leave -H Content-Length out"
     }
+  case BatchSettingName.beginsRounds: "leave --resume-only out"
   default: setting.description
   }
 }

@@ -71,6 +71,15 @@ final class FailedList: Sendable {
   }
 }
 
+extension FailedList.Origin {
+  init(_ input: PreparedBatch) {
+    let round = input.listing?.round ?? (input.files as? ManifestReader)?.round
+    self.init(
+      root: input.files.root, hasOneRoot: input.files.hasOneRoot, manifest: input.manifest,
+      round: round?.number == 1 ? nil : round)
+  }
+}
+
 extension ManifestOutput {
   /// Writes the first line of a list of failed files.
   func begin(of origin: FailedList.Origin) throws(Failure) {

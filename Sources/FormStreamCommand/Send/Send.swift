@@ -10,7 +10,7 @@ func send(_ plan: SendPlan) throws(Failure) {
     warn(of: plan.batch.sniffer)
   }
   // A connection and an open file for each request, and some files that are opened ahead.
-  let concurrency = plan.batch.concurrency
+  let concurrency = plan.batch.requestsAtOnce
   let needed = 24 + 2 * concurrency
   guard
     canOpenDescriptors(
@@ -28,18 +28,15 @@ func send(_ plan: SendPlan) throws(Failure) {
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
   // have no other end.
   let interruption = Interruption(gracePeriod: 10, cleanup: 2)
-  let input = try SendInput.prepare(plan, showing: display, interruption)
-  let journal = try input.beginJournal()
+  let input = try PreparedBatch.prepare(plan, showing: display, interruption)
+  let journal = try convertingErrors { () throws(BatchError) in try input.beginJournal() }
   let start = ContinuousClock.now
   let outputLock = Guarded(false)
-  var batch = plan.batch
+  var batch = input.batch
   batch.spareDescriptors = max(0, min(256, descriptorLimit() - needed - 16))
-  // The files that an earlier round could not send come first if the others are unchanged, and may be refused again.
-  if let round = input.listing?.round { batch.hasAccess = round.again > 0 && round.unchanged > 0 }
-  if let manifest = input.manifest { (batch.id, batch.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
-      { [origin = input.origin] file in try failedList.add(file, of: origin) }
+      { [origin = FailedList.Origin(input)] file in try failedList.add(file, of: origin) }
     } else {
       nil
     }
@@ -64,7 +61,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
       // The display is cancelled when the run has ended.
-      async let _: Void = display.follow { BatchSnapshot(run) }
+      async let _: Void = display.follow { BatchProgress(run) }
       do { _ = try await run.run { try guarded.note(files.next()) } } catch {
         throw Failure(anyOf: error)
       }
@@ -72,14 +69,14 @@ func send(_ plan: SendPlan) throws(Failure) {
   } catch {
     failure = error
   }
-  display.finish(BatchSnapshot(run, isDone: true))
+  display.finish(BatchProgress(run, isDone: true))
   do throws(Failure) { try failedList?.finish() } catch {
     failure = failure ?? error
     failedList = nil
   }
   // Until all files are listed, another thread uses the listing.
   if run.totals.isListed, !plan.isQuiet {
-    for line in input.leftOut.lines(of: plan.listing) { StandardError.note(line) }
+    for line in input.files.leftOut.lines(of: plan.batch.listing) { StandardError.note(line) }
     if let line = lineAboutUncompared(input.listing?.uncompared ?? 0) { StandardError.note(line) }
   }
   do throws(Failure) {

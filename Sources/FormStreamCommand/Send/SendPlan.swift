@@ -4,20 +4,7 @@ import FormStreamPlatform
 
 /// The checked arguments of `send`.
 struct SendPlan {
-  let batch: BatchSettings
-  let sources: [BatchSource]
-  let listing: ListingOptions
-  /// The manifest that names the files, in place of sources.
-  let manifest: LocalPath?
-  let shard: Shard?
-  /// The directory of the journal; nil if there is none.
-  let journal: LocalPath?
-  /// Whether files that an earlier run may have sent are left out.
-  let skipsDoubtful: Bool
-  /// Whether no new round is begun.
-  let resumesOnly: Bool
-  /// How a new round is compared with the rounds before.
-  let comparison: RoundComparison.Rules
+  let batch: Batch
   /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
   /// Where the cookies go at the end; nil if they are not written.
@@ -34,25 +21,25 @@ extension SendPlan {
     try request.check(keepsResponse: arguments.printsJSON && arguments.output == nil)
     try StandardInputUses(arguments).check()
     var notes: [String] = []
-    var batch = try BatchSettings(arguments, input, &notes)
+    var batch = try Batch(arguments, input, &notes)
     if arguments.sending.skipsDoubtful, arguments.sending.journal == nil {
       throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
     }
-    (comparison, resumesOnly) = try arguments.sending.rounds(manifest)
-    if comparison.comparesContents { batch.computesDigest = true }
+    batch.rounds = try arguments.sending.rounds(manifest)
+    if batch.rounds.comparesContents { batch.computesDigest = true }
     // Without --url-file, the first word is the URL.
-    sources = try Self.sources(
+    batch.sources = try Self.sources(
       Array(request.urlFile == nil ? arguments.operands.dropFirst() : arguments.operands[...]),
       arguments.pathLists, hasManifest: manifest.manifest != nil)
-    shard = try manifest.chosenShard(environment: environmentVariable)
-    if shard != nil, manifest.manifest == nil {
+    batch.shard = try manifest.chosenShard(environment: environmentVariable)
+    if batch.shard != nil, manifest.manifest == nil {
       throw .usage(
         "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
     }
     failed = try manifest.failedTarget(besideRecords: arguments.printsJSON)
-    listing = try ListingOptions(arguments.listing, manifest)
-    (self.manifest, journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
-    skipsDoubtful = arguments.sending.skipsDoubtful
+    batch.listing = try ListingOptions(arguments.listing, manifest)
+    (batch.manifest, batch.journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
+    batch.skipsDoubtful = arguments.sending.skipsDoubtful
     self.batch = batch
     cookieJar = request.cookieJar?.path
     printsRecords = arguments.printsJSON
@@ -85,12 +72,13 @@ extension SendPlan {
 }
 
 extension SendingArguments {
-  /// How a new round is compared with the rounds before, and whether none is begun.
+  /// What is sent after the files of the run before.
   fileprivate func rounds(
     _ manifest: ManifestArguments
-  ) throws(Failure) -> (RoundComparison.Rules, resumesOnly: Bool) {
-    var rules = RoundComparison.Rules()
+  ) throws(Failure) -> RoundRules {
+    var rules = RoundRules()
     (rules.sendsAll, rules.comparesContents) = (sendsAll, comparesContents)
+    rules.beginsRounds = !resumesOnly
     let flags = [("--all", sendsAll), ("--checksum", comparesContents), ("--resume-only", resumesOnly)]
     if let flag = flags.first(where: \.1)?.0 {
       if journal == nil {
@@ -104,6 +92,6 @@ extension SendingArguments {
     if resumesOnly, sendsAll {
       throw .usage("--resume-only begins no new round, and --all sends all files in one: leave one out.")
     }
-    return (rules, resumesOnly)
+    return rules
   }
 }

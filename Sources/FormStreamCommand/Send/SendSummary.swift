@@ -11,12 +11,12 @@ struct SendSummary {
   private let earlyEnd: EarlyEnd?
   private let signal: Int32?
   private let plan: SendPlan
-  private let input: SendInput
+  private let input: PreparedBatch
   private let failedList: FailedList?
 
   init(
     _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnd: EarlyEnd?,
-    signal: Int32?, plan: SendPlan, input: SendInput, failedList: FailedList?
+    signal: Int32?, plan: SendPlan, input: PreparedBatch, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
@@ -49,7 +49,7 @@ struct SendSummary {
 
   var record: JSONValue {
     totals.record(
-      manifest: input.manifest, shard: plan.shard, round: round, isResumed: input.isResumed,
+      manifest: input.manifest, shard: plan.batch.shard, round: round, isResumed: input.isResumed,
       duration: duration, exit: Int(exit.rawValue))
   }
 
@@ -63,7 +63,7 @@ struct SendSummary {
 
   /// Whether the run has gone through all files, so that the same command would begin a new round.
   private var isFinished: Bool {
-    plan.manifest == nil && totals.isListed && signal == nil && earlyEnd == nil && failure == nil
+    plan.batch.manifest == nil && totals.isListed && signal == nil && earlyEnd == nil && failure == nil
   }
 
   /// The states in one sentence.
@@ -95,7 +95,7 @@ struct SendSummary {
     if let earlyEnd, earlyEnd != .tooManyFailures || notBegun > 0 || !totals.isListed {
       lines.append(sentence(about: earlyEnd))
     }
-    if let journal = plan.journal, exit != .ok { lines.append(line(about: journal)) }
+    if let journal = plan.batch.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
   }
 
@@ -155,9 +155,9 @@ struct SendSummary {
         "The failed list \(failedList.name) has \(counted(failedList.count, "file", "files")): send it with --manifest."
         + missing
     }
-    guard let journal = plan.journal, exit != .ok else { return nil }
-    let manifest = plan.manifest.map { "--manifest \"\($0)\" " } ?? ""
-    let shard = plan.shard.map { "--shard \($0) " } ?? ""
+    guard let journal = plan.batch.journal, exit != .ok else { return nil }
+    let manifest = plan.batch.manifest.map { "--manifest \"\($0)\" " } ?? ""
+    let shard = plan.batch.shard.map { "--shard \($0) " } ?? ""
     return
       "To list the files that are left: formstream report \(manifest)\(shard)--failed FILE \"\(journal)\""
       + (totals[.sourceChanged] > 0 ? ", and then send it with --manifest FILE." : "")

@@ -1,9 +1,8 @@
-import FormStreamBatch
-import FormStreamMultipart
 package import FormStreamHTTP
+import FormStreamMultipart
 
 /// The progress of a batch at a moment. Only the bytes of files are counted, not the other bytes of the forms.
-package struct BatchSnapshot: Sendable {
+public struct BatchProgress: Sendable {
   /// A request that is on its way.
   package struct Request: Sendable {
     /// A number that no other request has.
@@ -22,36 +21,43 @@ package struct BatchSnapshot: Sendable {
     }
   }
 
-  package enum Stage: String, Sendable {
+  /// What a batch is doing.
+  public enum Stage: String, Sendable {
     /// The URLs of all files are compared before any of them is sent.
     case comparing
+    /// Files are sent.
     case sending
     /// The server is overloaded, and fewer requests are sent.
     case slowed
     /// No more files are started.
     case stopping
+    /// The run has ended.
     case done
   }
 
-  package var stage = Stage.sending
-  package var listed = 0
-  package var isListed = false
+  /// What the run is doing.
+  public package(set) var stage = Stage.sending
+  /// How many files are listed so far.
+  public package(set) var listed = 0
+  /// Whether all files are listed.
+  public package(set) var isListed = false
   /// How many files are done, with any outcome.
-  package var done = 0
+  public package(set) var done = 0
   /// How many of the files that are done were not sent because of an earlier run.
-  package var skipped = 0
+  public package(set) var skipped = 0
   /// How many of the files that are done have an outcome other than `ok` and `skipped`.
-  package var failed = 0
+  public package(set) var failed = 0
   package var requests: [Request] = []
-  /// How many bytes of files were read, and how many of these bytes were handed over to the kernel.
-  package var read: Int64 = 0
-  package var handed: Int64 = 0
+  /// How many bytes of files were read.
+  public package(set) var read: Int64 = 0
+  /// How many bytes of files were handed over to the kernel.
+  public package(set) var handed: Int64 = 0
   /// How many of the bytes handed over were acknowledged, as far as that is known.
-  package var acknowledged: Int64 = 0
+  public package(set) var acknowledged: Int64 = 0
   /// The size of all files that are sent, in bytes; nil while files are still being listed.
-  package var total: Int64?
+  public package(set) var total: Int64?
   /// How many bytes of the listed files are not handed over yet. Files that are done don't count.
-  package var left: Int64 = 0
+  public package(set) var left: Int64 = 0
 
   package init() {}
 
@@ -64,9 +70,9 @@ package struct BatchSnapshot: Sendable {
   }
 }
 
-extension BatchSnapshot {
+extension BatchProgress {
   /// - Parameter isDone: whether the run has ended.
-  init(_ run: BatchRun, isDone: Bool = false) {
+  package init(_ run: BatchRun, isDone: Bool = false) {
     self.init()
     // The totals are read before the requests. A request that ends in between is then missing from both, but is never
     // counted twice.

@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
-extension BatchSettings {
+extension Batch {
   init(
     _ arguments: LowArguments, _ input: InputReader, _ notes: inout [String]
   ) throws(Failure) {
@@ -26,23 +26,15 @@ extension BatchSettings {
     let planned = try PlannedRequest(
       sending.puts ? .put : .post, to: url, with: body, typed, arguments.downloading, input,
       &notes)
-    var (request, session) = (planned.request, planned.session)
+    var request = planned.request
     request.options = try TransferOptions(typed, hasKey: false)
     if !sending.puts, packing != .together, request.method.isIdempotent {
       throw .usage(
         "send makes a form of each file, all for one URL, and with -X \(request.method) each would replace the one before: "
           + "leave -X out, or write --put, which sends each file to a URL of its own.")
     }
-    let concurrency = packing == .together ? 1 : sending.concurrency
-    session.maximumConnectionsPerHost = concurrency
-    session.maximumIdleConnections = concurrency
-    session.engines = max(1, min(processorCount, concurrency, 64))
-    if let rate = request.options.maximumRate {
-      request.options.maximumRate = max(1, rate / Int64(concurrency))
-    }
-    self.init(
-      request: request, session: session, form: form.form,
-      sniffer: MediaTypeSniffer(arguments.types))
+    self.init(request: request, sniffer: MediaTypeSniffer(arguments.types))
+    (self.session, self.form) = (planned.session, form.form)
     settingName = flagName
     isBoundaryGiven = arguments.form.boundary != nil
     verifiesBoundary = form.verifiesBoundary
@@ -54,7 +46,7 @@ extension BatchSettings {
     self.urls = urls
     self.packing = packing
     sliceSize = sending.sliceSize
-    self.concurrency = concurrency
+    concurrency = sending.concurrency
     requestRate = sending.requestRate
     maximumFailures = sending.maximumFailures
     retry = request.options.retry

@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
-extension BatchSettings {
+extension Batch {
   /// The request for files or for a slice. Its body is laid out here, so that the files are measured only once.
   ///
   /// - Throws: a `BatchError` or `MultipartError` that says why the request can't be made.
@@ -22,6 +22,9 @@ extension BatchSettings {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
+    if let rate = request.options.maximumRate {
+      request.options.maximumRate = max(1, rate / Int64(requestsAtOnce))
+    }
     request.options.responseTarget = .truncated(
       at: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
     return request

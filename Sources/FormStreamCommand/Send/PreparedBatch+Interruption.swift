@@ -1,7 +1,7 @@
 import FormStreamBatch
 import FormStreamPlatform
 
-extension SendInput {
+extension PreparedBatch {
   private static let notPrepared =
     "Nothing was sent: the signal came while the files were listed, or their URLs compared."
 
@@ -11,8 +11,8 @@ extension SendInput {
   /// - Parameter display: shows how many URLs were compared.
   static func prepare(
     _ plan: SendPlan, showing display: BatchDisplay, _ interruption: Interruption
-  ) throws(Failure) -> SendInput {
-    let prepared = Guarded<SendInput?>(nil)
+  ) throws(Failure) -> PreparedBatch {
+    let prepared = Guarded<PreparedBatch?>(nil)
     let compared = Guarded(0)
     let shown =
       plan.batch.urls == nil
@@ -20,7 +20,7 @@ extension SendInput {
       : Task {
         await display.follow {
           let count = compared.withLock(\.self)
-          return count > 0 ? BatchSnapshot(comparing: count) : nil
+          return count > 0 ? BatchProgress(comparing: count) : nil
         }
       }
     defer {
@@ -30,14 +30,14 @@ extension SendInput {
     }
     do throws(Failure) {
       try interruption.performBlocking(orElse: notPrepared) { () throws(Failure) in
-        let input = try SendInput(plan) { compared.withLock { $0 += 1 } }
+        let input = try Self.made(of: plan.batch) { compared.withLock { $0 += 1 } }
         prepared.withLock { $0 = input }
       }
     } catch {
       let count = compared.withLock(\.self)
-      display.finish(count > 0 ? BatchSnapshot(comparing: count) : nil)
+      display.finish(count > 0 ? BatchProgress(comparing: count) : nil)
       guard let signal = interruption.signal, error.message == notPrepared else { throw error }
-      let place = plan.journal.map {
+      let place = plan.batch.journal.map {
         " The journal is in \"\($0)\": the same command goes on from there."
       }
       throw Failure(plan.exit(after: signal), notPrepared + (place ?? ""))
@@ -49,11 +49,23 @@ extension SendInput {
   }
 }
 
+extension PreparedBatch {
+  private static func made(
+    of batch: Batch, noteCompared: @escaping () -> Void
+  ) throws(Failure) -> PreparedBatch {
+    do throws(BatchError) { return try PreparedBatch(batch, noteCompared: noteCompared) } catch {
+      guard error.code == .journalUnusable, let path = batch.journal else { throw Failure(error) }
+      throw .unusableDirectory(
+        path, of: "--journal", cause: error.underlying, description: error.description)
+    }
+  }
+}
+
 extension SendPlan {
   /// The exit code after a signal. With a journal, SIGTERM counts as retryable: a service manager or scheduler then
   /// starts the run again, and the run goes on where it ended.
   func exit(after signal: Int32) -> ExitCode {
     let code = ExitCode(signal: signal)
-    return journal != nil && code == .terminated ? .retryable : code
+    return batch.journal != nil && code == .terminated ? .retryable : code
   }
 }

@@ -1,0 +1,123 @@
+import FormStreamHTTP
+import FormStreamPlatform
+
+/// A batch that was started. A task can be observed, paused, cancelled and waited for.
+///
+/// Read the ``results``, or call ``end()``, which reads them. Unless one of them is read, the run waits after some results, so
+/// that memory doesn't grow. Releasing the task cancels the run: the journal is closed, and the next run goes on.
+public final class BatchTask: Sendable {
+  /// The round that is sent; nil without a journal, or if a manifest names the files. The first round counts no files.
+  public let round: Round?
+  /// Whether the run goes on with what an earlier run has begun.
+  public let isResumed: Bool
+  private let run: BatchRun
+  let queue: ResultQueue
+
+  /// Begins the run.
+  init(_ prepared: PreparedBatch) throws {
+    let queue = ResultQueue()
+    (round, isResumed) = (prepared.listing?.round, prepared.isResumed)
+    run = try BatchRun(
+      prepared.batch, journal: try prepared.beginJournal(), report: queue.add,
+      roomForResults: queue.room)
+    self.queue = queue
+    // The run's thread alone uses the files from here on.
+    nonisolated(unsafe) let files = prepared.files
+    Task { [run] in
+      do {
+        _ = try await run.run { try files.next() }
+        queue.end(nil)
+      } catch {
+        queue.end(error)
+      }
+    }
+  }
+
+  deinit { cancel() }
+
+  /// The results of the files, in the order in which the files are done. Each is read once, whatever loop reads it. If the
+  /// reading task is cancelled, so is the run, and the results of what was on its way follow.
+  ///
+  /// A file that is not accepted has a result, too. The loop throws only if the run can't go on: because a list or a manifest
+  /// can't be read, or the journal can't be written.
+  public var results: BatchResults { BatchResults(task: self) }
+
+  /// How many files ended in each state so far.
+  public var totals: BatchTotals { run.totals }
+
+  /// Why the run was ended before all files were begun; nil if it wasn't, or if ``stop()`` or ``cancel()`` was called.
+  public var earlyEnd: EarlyEnd? { run.earlyEnd }
+
+  /// The progress at this moment.
+  public var progress: BatchProgress { BatchProgress(run, isDone: queue.isEnded) }
+
+  /// The progress as a sequence: it begins with the current state, has a new one ten times a second, and ends with the run.
+  public var progressUpdates: BatchProgressUpdates { BatchProgressUpdates(task: self) }
+
+  /// Waits for the end, and reads the results that are left. If the waiting task is cancelled, so is the run.
+  ///
+  /// - Returns: how many files ended in each state.
+  /// - Throws: what ``results`` throws.
+  @discardableResult
+  nonisolated(nonsending) public func end() async throws -> BatchTotals {
+    for try await _ in results {}
+    return totals
+  }
+
+  /// Pauses the run: no byte of a file is sent until `resume`.
+  public func pause() { run.pause() }
+
+  /// Continues after a pause.
+  public func resume() { run.resume() }
+
+  /// Ends the run early: the requests that are on their way go on, and no others begin. Files that were not begun have no
+  /// result.
+  public func stop() { run.stop() }
+
+  /// Ends the run at once. The requests that are on their way are cancelled, and their results follow.
+  public func cancel() {
+    run.cutOff()
+    queue.makeRoom()
+  }
+}
+
+extension Batch {
+  /// Reads the journals, begins the listing, and starts to send. If files have to be compared first, this returns when they
+  /// were compared.
+  ///
+  /// - Throws: a ``BatchError`` or ``TransferError`` that says what is wrong with the settings, the sources or the journal.
+  nonisolated(nonsending) public func start() async throws -> BatchTask {
+    try checkSettings()
+    return try await withCheckedThrowingContinuation { start in
+      let isBegun = startThread("formstream-plan") {
+        start.resume(with: Result { try BatchTask(try PreparedBatch(self)) })
+      }
+      if !isBegun { start.resume(throwing: BatchRun.noThreads) }
+    }
+  }
+
+  /// Throws if two settings contradict each other.
+  private func checkSettings() throws(BatchError) {
+    let problem: Message? =
+      if manifest != nil, !sources.isEmpty {
+        "A manifest names the files, and there are sources, too: leave one out."
+      } else if manifest == nil, sources.isEmpty {
+        "There are no files to send: name sources, or a manifest."
+      } else if shard != nil, manifest == nil {
+        "A shard is a part of a manifest: name the manifest."
+      } else if urls != nil, packing.isShared {
+        "A file that is sent as it is has a request of its own: choose Packing.single."
+      } else if sliceSize != nil, packing.isShared || urls != nil {
+        "Slices are sent in forms, each in a request of its own: leave out the packing, or the slices."
+      } else if let sliceSize, sliceSize <= 0 {
+        "A slice has \(sliceSize) bytes: choose a size above 0."
+      } else if let check, packing.isShared, !check.namesPlace {
+        "The check compares one value with several files: write {i} for the place of each, as in files[{i}].sha256."
+      } else if packing.isShared, !fieldTemplates.isEmpty {
+        "A text field has values of a file, and requests have several files: leave one out."
+      } else {
+        nil
+      }
+    if let problem { throw BatchError(.invalidSettings, on: "the batch", problem) }
+  }
+}

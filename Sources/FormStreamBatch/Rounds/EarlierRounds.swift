@@ -1,0 +1,77 @@
+import FormStreamHTTP
+import FormStreamMultipart
+
+/// What a directory of journals has of the runs before this one.
+struct EarlierRounds {
+  private let path: LocalPath
+  private let batch: Batch
+  private let rounds: RecordedRounds
+  private let journals: JournalSet
+  /// The ids of the rounds' manifests.
+  private let manifests: [String]
+
+  /// - Throws: `journalMisplaced` if the directory has journals of runs to other URLs.
+  init(in path: LocalPath, of batch: Batch) throws(BatchError) {
+    (self.path, self.batch) = (path, batch)
+    (rounds, journals) = (try RecordedRounds(in: path), try JournalSet(in: [path]))
+    var manifests: [String] = []
+    for manifest in rounds.manifests { manifests.append(try ManifestReader(manifest).id) }
+    self.manifests = manifests
+    // A manifest that was named has nothing to do with the rounds.
+    if batch.manifest == nil { for manifest in manifests { try checkURL(manifest) } }
+  }
+
+  /// Whether a run has gone through all files of the last round.
+  var isLastFinished: Bool {
+    get throws(BatchError) {
+      guard let last = manifests.last else { return false }
+      return try journals.isFinished(last)
+    }
+  }
+
+  func hasJournals(of manifest: ManifestExtent) -> Bool {
+    !journals.heads(ofManifest: manifest.id).isEmpty
+  }
+
+  /// What a new round is compared with.
+  var comparison: RecordedListing.Comparison {
+    get throws(BatchError) {
+      RecordedListing.Comparison(
+        rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)),
+        rules: batch.rounds, sliceSize: batch.sliceSize,
+        temporaryDirectory: batch.listing.temporaryDirectory)
+    }
+  }
+
+  /// What the journals of a manifest say.
+  func index(of manifest: ManifestExtent) throws(BatchError) -> JournalIndex {
+    try checkURL(manifest.id)
+    return try JournalIndex(
+      of: manifest, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
+      sliceSize: batch.sliceSize)
+  }
+
+  /// Throws if an earlier run has sent the files of a manifest to another URL.
+  private func checkURL(_ manifest: String) throws(BatchError) {
+    let url = batch.request.url.description
+    let template = try batch.urlName(for: manifest)
+    for head in journals.heads(ofManifest: manifest) {
+      let difference: String? =
+        if head.url != url {
+          "a run to \(head.url), and this one is to \(url)"
+        } else if template == nil, head.template != nil {
+          "a run that sends files as they are, and this one sends forms"
+        } else if template != nil, head.template == nil {
+          "a run that sends forms, and this one sends files as they are"
+        } else if head.template != template {
+          "a run to another URL, or to other URLs of the files"
+        } else {
+          nil
+        }
+      guard let difference else { continue }
+      throw BatchError(
+        .journalMisplaced, on: path.description,
+        "The journal \(path.description.quoted) belongs to \(difference): name another directory.")
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import FormStreamPlatform
+
+/// The results that wait until they are read. If too many wait, no other files are begun.
+final class ResultQueue: Sendable {
+  private struct State {
+    var results: [FileResult] = []
+    /// The loop, if it waits for a result.
+    var reader: CheckedContinuation<FileResult?, any Error>?
+    /// The tasks that wait for room.
+    var writers: [CheckedContinuation<Void, Never>] = []
+    /// Whether there is always room, because the run is to end soon.
+    var isUnlimited = false
+    var isEnded = false
+    /// Why the run could not go on, until the loop has got the error.
+    var failure: (any Error)?
+
+    mutating func takeWriters() -> [CheckedContinuation<Void, Never>] {
+      guard isUnlimited || results.count < capacity else { return [] }
+      defer { writers = [] }
+      return writers
+    }
+  }
+
+  /// How many results wait before the run does. Those of the requests that are on their way are added in any case.
+  private static let capacity = 256
+
+  private let state = Guarded(State())
+
+  /// Whether no more results are added.
+  var isEnded: Bool { state.withLock(\.isEnded) }
+
+  @Sendable func add(_ result: FileResult) {
+    let reader = state.withLock { state in
+      guard let reader = state.reader.take() else {
+        state.results.append(result)
+        return nil as CheckedContinuation<FileResult?, any Error>?
+      }
+      return reader
+    }
+    reader?.resume(returning: result)
+  }
+
+  /// Waits until there is room for other results.
+  @Sendable func room() async {
+    await withCheckedContinuation { writer in
+      let ready = state.withLock { state in
+        state.writers.append(writer)
+        return state.takeWriters()
+      }
+      for writer in ready { writer.resume() }
+    }
+  }
+
+  /// Makes room for all results that follow.
+  func makeRoom() {
+    let ready = state.withLock { state in
+      state.isUnlimited = true
+      return state.takeWriters()
+    }
+    for writer in ready { writer.resume() }
+  }
+
+  /// Notes that no more results are added.
+  func end(_ failure: (any Error)?) {
+    let reader = state.withLock { state in
+      state.isEnded = true
+      let reader = state.reader.take()
+      if reader == nil { state.failure = failure }
+      return reader
+    }
+    guard let reader else { return }
+    if let failure { reader.resume(throwing: failure) } else { reader.resume(returning: nil) }
+  }
+
+  /// The result that has waited for longest, or else the next one; nil if no result is left.
+  ///
+  /// - Throws: why the run could not go on, after the last result.
+  func next(isolation actor: isolated (any Actor)?) async throws -> FileResult? {
+    try await withCheckedThrowingContinuation { reader in
+      let (next, writers) = state.withLock { state -> (Result<FileResult?, any Error>?, [CheckedContinuation<Void, Never>]) in
+        if !state.results.isEmpty {
+          let result = state.results.removeFirst()
+          return (.success(result), state.takeWriters())
+        }
+        if let failure = state.failure.take() { return (.failure(failure), []) }
+        // Only one loop can wait at a time.
+        if state.isEnded || state.reader != nil { return (.success(nil), []) }
+        state.reader = reader
+        return (nil, [])
+      }
+      for writer in writers { writer.resume() }
+      if let next { reader.resume(with: next) }
+    }
+  }
+}
+
+/// The results of a batch; see ``BatchTask/results``.
+public struct BatchResults: AsyncSequence, Sendable {
+  /// The result of a file.
+  public typealias Element = FileResult
+  /// Why the run could not go on.
+  public typealias Failure = any Error
+
+  let task: BatchTask
+
+  /// Reads the results that no other iterator has read.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(task: task) }
+
+  /// Waits for the results.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let task: BatchTask
+
+    /// The next result; nil after the last. The call stays on the caller's actor.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> FileResult? {
+      try await withTaskCancellationHandler {
+        _ = actor
+        return try await task.queue.next(isolation: actor)
+      } onCancel: { [task] in
+        task.cancel()
+      }
+    }
+  }
+}
+
+/// The progress of a batch as a sequence; see ``BatchTask/progressUpdates``.
+public struct BatchProgressUpdates: AsyncSequence, Sendable {
+  /// The progress at a moment.
+  public typealias Element = BatchProgress
+  /// Progress has no errors.
+  public typealias Failure = Never
+
+  let task: BatchTask
+
+  /// Begins with the current state.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(task: task) }
+
+  /// Waits for the states.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let task: BatchTask
+    private var last: BatchProgress?
+
+    init(task: BatchTask) { self.task = task }
+
+    /// The next state; nil after the last, or if the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> BatchProgress? {
+      if last?.stage == .done { return nil }
+      if last != nil {
+        do { try await Task.sleep(for: .milliseconds(100)) } catch { return nil }
+      }
+      last = task.progress
+      return last
+    }
+  }
+}

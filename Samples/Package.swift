@@ -23,11 +23,15 @@ let package = Package(
     .executableTarget(
       name: "first-upload",
       dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
+    .executableTarget(
+      name: "send-tree",
+      dependencies: [.product(name: "FormStreamBatch", package: "FormStream")]),
     // The examples of docs/library.md.
     .target(
       name: "library-guide",
       dependencies: [
         .product(name: "FormStream", package: "FormStream"),
+        .product(name: "FormStreamBatch", package: "FormStream"),
         .product(name: "FormStreamMediaTypes", package: "FormStream"),
         .product(name: "FormStreamReceiver", package: "FormStream"),
         .product(name: "FormStreamTransfer", package: "FormStream"),

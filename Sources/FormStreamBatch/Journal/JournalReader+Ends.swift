@@ -54,7 +54,7 @@ extension JournalReader {
   }
 
   /// Whether the journal has its last line, which shows that its run ended in an orderly way.
-  static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
+  package static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
     try ending(of: path) != .open
   }
 

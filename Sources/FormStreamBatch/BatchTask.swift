@@ -110,7 +110,7 @@ extension Batch {
       } else if sliceSize != nil, packing.isShared || urls != nil {
         "Slices are sent in forms, each in a request of its own: leave out the packing, or the slices."
       } else if let sliceSize, sliceSize <= 0 {
-        "A slice has \(sliceSize) bytes: choose a size above 0."
+        "The size of slices is \(sliceSize): choose one above 0."
       } else if let check, packing.isShared, !check.namesPlace {
         "The check compares one value with several files: write {i} for the place of each, as in files[{i}].sha256."
       } else if packing.isShared, !fieldTemplates.isEmpty {

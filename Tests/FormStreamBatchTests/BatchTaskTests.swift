@@ -101,7 +101,7 @@ import Testing
     batch.journal = directory.local("journal")
     batch.concurrency = 1
     let task = try await batch.start()
-    #expect(server.wait { $0.contains { $0.target == "/file-3" } })
+    #expect(await eventually { server.requests.contains { $0.target == "/file-3" } })
     task.cancel()
     gate.open()
     var accepted: Set<String> = []
@@ -135,7 +135,7 @@ import Testing
     var batch = try Batch(putting: files(100), to: "\(server.url)/")
     batch.journal = directory.local("journal")
     var task: BatchTask? = try await batch.start()
-    #expect(server.waitForRequests(1))
+    #expect(await eventually { !server.requests.isEmpty })
     #expect(task?.progress.stage == .sending)
     task = nil
     gate.open()

@@ -10,7 +10,7 @@ import Testing
   private static let pages =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
     + [
-      "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
+      "background-uploads", "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
       "stability",
       "ten-tasks",
     ]
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["README.md", "docs/library.md", "docs/ten-tasks.md"])
+  @Test(arguments: ["README.md", "docs/background-uploads.md", "docs/library.md", "docs/ten-tasks.md"])
   func `every Swift example is part of a sample`(_ page: String) throws {
     let samples = Self.root.appending(path: "Samples/Sources")
     let sources = try FileManager.default.subpathsOfDirectory(atPath: samples.path)

@@ -43,7 +43,8 @@ import Testing
       root: "/r", id: String(id), hasOneRoot: true, round: Round(number: number))
     var manifest = String(decoding: encoder.header, as: UTF8.self)
     var journal = String(
-      decoding: JournalHead(manifest: String(id), shard: nil, url: "http://h/", boot: "b").json.line(),
+      decoding: JournalHead(manifest: String(id), shard: nil, url: "http://h/", boot: "b", begun: nanosecondsSince1970()).json
+        .line(),
       as: UTF8.self)
     for (name, outcome) in files {
       let offset = encoder.offset
@@ -90,7 +91,8 @@ import Testing
       root: "/r", id: String(id), hasOneRoot: true, round: Round(number: 2))
     var manifest = String(decoding: encoder.header, as: UTF8.self)
     var journal = String(
-      decoding: JournalHead(manifest: String(id), shard: nil, url: "http://h/", boot: "b").json.line(),
+      decoding: JournalHead(manifest: String(id), shard: nil, url: "http://h/", boot: "b", begun: nanosecondsSince1970()).json
+        .line(),
       as: UTF8.self)
     for (name, outcome) in [("a", "ok"), ("b", "failed"), ("c", "unknown")] {
       journal +=

@@ -59,7 +59,7 @@ import Testing
     #expect(records[0].contains(#""outcome":"ok","attempts":3,"maybe_duplicate":false"#))
     let kinds = try shell("cat journal/journal-*", in: place).output.split(separator: "\n")
       .map { $0.firstMatch(of: /formstream\.(?<kind>[a-z]+)/).map { String($0.kind) } ?? "" }
-    #expect(kinds == ["journal", "started", "slices", "slices", "record", "closed"])
+    #expect(kinds == ["journal", "started", "slices", "slices", "slices", "record", "closed"])
   }
 
   @Test(arguments: [("", [""]), ("0", ["0"]), ("0123", ["0123"]), ("01234", ["0123", "4"])])
@@ -158,9 +158,9 @@ import Testing
     let name = try #require(
       try shell("ls journal | grep ^journal-", in: place).output.split(separator: "\n").first)
     let lines = try shell("cat journal/\(name)", in: place).output.split(separator: "\n")
-    #expect(lines.count == 7)
-    // The lines: head, started, 4 bytes, 8 bytes, 12 bytes, record, closed.
-    for (kept, sent) in [(1, 4), (2, 4), (3, 3), (4, 2), (5, 1), (6, 0), (7, 0)] {
+    #expect(lines.count == 8)
+    // The lines: head, started, 0 bytes, 4 bytes, 8 bytes, 12 bytes, record, closed.
+    for (kept, sent) in [(1, 4), (2, 4), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0), (8, 0)] {
       _ = try shell("rm journal/journal-*", in: place)
       try place.write("journal/\(name)", lines[..<kept].map { "\($0)\n" }.joined())
       let before = server.requests.count
@@ -168,7 +168,7 @@ import Testing
       #expect(resumed.exit == 0, "\(resumed.stderr)")
       #expect(server.requests.count - before == sent, "\(kept)")
       let isMarked = resumed.output.contains("\"maybe_duplicate\":true")
-      #expect(isMarked == (2...5).contains(kept), "\(kept)")
+      #expect(isMarked == (2...6).contains(kept), "\(kept)")
     }
   }
 
@@ -272,5 +272,41 @@ import Testing
     #expect(second.exit == 0, "\(second.output)")
     #expect(second.output.contains("\"maybe_duplicate\":true"))
     #expect(try Self.slices(server).dropFirst(3) == ["0123", "4567", "89"])
+  }
+
+  /// Regression: the slice had another key, and no mark.
+  @Test func `a slice in doubt that gets another key is marked`() throws {
+    let isReset = Guarded(true)
+    let server = try ScriptedServer { _ in
+      [
+        .readBody,
+        isReset.withLock { isReset in
+          defer { isReset = false }; return isReset
+        } ? .reset : .respond(200),
+      ]
+    }
+    let place = try Self.makeFile("abcdefgh")
+    let arguments = Self.arguments(server) + ["--idempotency-key", "auto", "--retry", "0"]
+    #expect(try run("formstream", arguments, in: place).exit == 3)
+    _ = try shell("chmod 600 f", in: place)
+    let second = try run("formstream", arguments, in: place)
+    #expect(second.exit == 0 && second.output.contains(#""maybe_duplicate":true"#), "\(second.output)")
+    #expect(server.requests[0].header("Idempotency-Key") != server.requests[1].header("Idempotency-Key"))
+  }
+
+  /// Regression: they were sent again without a mark.
+  @Test func `slices of a version that came back are marked`() throws {
+    let statuses = Guarded([200, 400, 400])
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(statuses.withLock { $0.isEmpty ? 200 : $0.removeFirst() })]
+    }
+    let place = try Self.makeFile("abcdefgh")
+    #expect(try run("formstream", Self.arguments(server), in: place).exit == 1)
+    _ = try shell("cp -p f kept; echo changed >> f", in: place)
+    #expect(try run("formstream", Self.arguments(server), in: place).exit == 1)
+    _ = try shell("cp -p kept f", in: place)
+    let last = try run("formstream", Self.arguments(server), in: place)
+    #expect(last.exit == 0, "\(last.output)")
+    #expect(last.output.contains(#""maybe_duplicate":true"#), "\(last.output)")
   }
 }

@@ -18,6 +18,8 @@ package struct JournalHead: Hashable, Sendable {
   package var isHarmlessTwice: Bool
   /// The size of the slices in which files are sent; nil if each file is sent in one piece.
   package var sliceSize: Int64?
+  /// When the run began, in nanoseconds since 1970; nil if that is not known.
+  package var begun: Int64?
   /// The id of the manifest whose failed files the manifest lists; nil if it is no such list.
   package var parent: String?
   /// The absolute path of a manifest that was named; nil for the manifest beside the journal.
@@ -32,10 +34,10 @@ package struct JournalHead: Hashable, Sendable {
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
     sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil,
-    manifestPath: LocalPath? = nil, parent: String? = nil
+    manifestPath: LocalPath? = nil, parent: String? = nil, begun: Int64? = nil
   ) {
     self.manifest = manifest
-    (self.manifestPath, self.parent) = (manifestPath, parent)
+    (self.manifestPath, self.parent, self.begun) = (manifestPath, parent, begun)
     self.manifestBytes = manifestBytes
     self.template = template
     self.shard = shard
@@ -55,7 +57,7 @@ package struct JournalHead: Hashable, Sendable {
       isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
       manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text,
       manifestPath: (try? line.path("manifest_path")) ?? nil,
-      parent: line["parent"]?.text)
+      parent: line["parent"]?.text, begun: line["begun_ns"]?.integer)
   }
 
   package var json: JSONValue {
@@ -63,7 +65,7 @@ package struct JournalHead: Hashable, Sendable {
     return [
       "schema": .string(Self.schema), "manifest": .string(manifest),
       "manifest_path": path.text, "manifest_path_b64": path.base64,
-      "parent": .string(orNull: parent),
+      "parent": .string(orNull: parent), "begun_ns": .integer(orNull: begun),
       "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
       "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),

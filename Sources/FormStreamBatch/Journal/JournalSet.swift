@@ -42,23 +42,42 @@ package struct JournalSet: Sendable {
     members.compactMapValues { members in members.lazy.compactMap(\.head.parent).first }
   }
 
+  /// Whether files may have URLs of their own.
+  package var haveURLsOfFiles: Bool {
+    members.values.contains { $0.contains { $0.head.template != nil } }
+  }
+
+  /// Whether a manifest was written by the runs themselves, beside their journals.
+  func isRecorded(_ manifest: String) -> Bool {
+    (members[manifest] ?? []).contains { member in
+      (member.head.manifestPath, member.head.parent, member.head.shard) == (nil, nil, nil)
+    }
+  }
+
   /// The paths at which the journals' runs found a manifest.
   package func paths(ofManifest id: String) -> [LocalPath] {
     (members[id] ?? []).compactMap(\.head.manifestPath)
   }
 
-  /// When a journal of one of the manifests was last written to, in nanoseconds since 1970.
-  func lastTime(ofManifests ids: [String]) throws(BatchError) -> Int64 {
-    var last = Int64.min
-    for member in ids.flatMap({ members[$0] ?? [] }) {
+  /// The directory that has journals of a manifest.
+  func directory(ofManifest id: String) -> LocalPath? {
+    directories.first { directory in
+      (members[id] ?? []).contains { $0.path.bytes.starts(with: directory.bytes) }
+    }
+  }
+
+  /// When the files of a manifest were sent.
+  func period(ofManifest id: String) throws(BatchError) -> SendingPeriod {
+    var period = SendingPeriod()
+    for member in members[id] ?? [] {
       do throws(SystemError) {
         let status = try FileStatus(of: member.path, followsSymlinks: true)
-        last = max(last, status.identity.modifiedNanoseconds)
+        period.add(from: member.head.begun, to: status.identity.modifiedNanoseconds)
       } catch {
         throw JournalReader.unreadable(member.path, error)
       }
     }
-    return last
+    return period
   }
 
   /// Whether a run has gone through all files of a manifest.

@@ -5,21 +5,35 @@ import FormStreamPlatform
 struct JournalSummary {
   let path: LocalPath
   let head: JournalHead
+  private let manifest: ManifestExtent
   /// The offsets of the records that the journal may mention.
   let range: Range<Int64>
 
   /// - Throws: `manifestMalformed` if the manifest has changed since the journal was begun.
   init(_ path: LocalPath, _ head: JournalHead, of manifest: ManifestExtent) throws(BatchError) {
     if let records = manifest.records, let bytes = head.manifestBytes, bytes != records.upperBound {
-      throw BatchError(
-        .manifestMalformed, on: manifest.id,
-        "The manifest has \(counted(records.upperBound, "byte", "bytes")), and had \(bytes) when the journal "
-          + "\(path.description.quoted) was begun: what a journal says is about places in the manifest, which must never "
-          + "change. Use the original, or make a new one.")
+      throw Self.changed(manifest, records, path, "had \(bytes) when the journal \(path.description.quoted) was begun")
     }
     self.path = path
     self.head = head
+    self.manifest = manifest
     range = manifest.offsets(of: head.shard.flatMap(Shard.init(text:)))
+  }
+
+  private static func changed(
+    _ manifest: ManifestExtent, _ records: Range<Int64>, _ journal: LocalPath, _ difference: String
+  ) -> BatchError {
+    BatchError(
+      .manifestMalformed, on: manifest.id,
+      "The manifest has \(counted(records.upperBound, "byte", "bytes")), and \(difference): what a journal says is about "
+        + "places in the manifest, which must never change. Use the original, or make a new one.")
+  }
+
+  /// Throws if no record of the manifest can begin at an offset that the journal mentions.
+  private func check(_ offset: Int64) throws(BatchError) {
+    guard manifest.isComplete, let records = manifest.records, offset >= records.upperBound else { return }
+    throw Self.changed(
+      manifest, records, path, "the journal \(path.description.quoted) has a file at byte \(offset) of it")
   }
 
   /// Passes on what the journal says about the files in a range: the record of each file, the accepted slices, and the
@@ -29,11 +43,13 @@ struct JournalSummary {
   ) throws(BatchError) -> Bool {
     var isDamaged = false
     var started: Set<Int64> = []
-    try JournalReader.read(path) { line in
+    try JournalReader.read(path) { line throws(BatchError) in
       switch line {
       case .head, .closed: break
       case .damaged: isDamaged = true
-      case .started(let offset): if range.contains(offset) { started.insert(offset) }
+      case .started(let offset):
+        try check(offset)
+        if range.contains(offset) { started.insert(offset) }
       case .accepted(let offset, _): if range.contains(offset) { receive(line) }
       case .record(let offset, _):
         guard range.contains(offset) else { return }

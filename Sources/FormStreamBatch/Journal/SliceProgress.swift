@@ -12,6 +12,9 @@ package struct SliceProgress: Hashable, Sendable {
     (self.size, self.accepted) = (size, accepted)
   }
 
+  /// Whether the server has accepted any slice.
+  var isBegun: Bool { accepted.bytes > 0 || hasOthers }
+
   /// The next slice of a file with `total` bytes; nil if slices now have another size, or if the file was changed since the
   /// last slice was accepted.
   func next(of sliceSize: Int64, in total: Int64, changed: Int64) -> FileSlice? {

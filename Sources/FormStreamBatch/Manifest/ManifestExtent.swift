@@ -4,9 +4,13 @@ package struct ManifestExtent: Hashable, Sendable {
   /// Where the records begin, and where the manifest ends; nil while it is still being written.
   package let records: Range<Int64>?
 
-  package init(id: String, records: Range<Int64>?) {
+  /// Whether the manifest is complete. The last records of another one may be lost, although journals mention them.
+  package let isComplete: Bool
+
+  package init(id: String, records: Range<Int64>?, isComplete: Bool = true) {
     self.id = id
     self.records = records
+    self.isComplete = isComplete
   }
 
   /// The range of offsets at which the records of a shard may begin. Without a shard, or while the manifest is still being

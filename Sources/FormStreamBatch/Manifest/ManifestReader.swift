@@ -103,7 +103,9 @@ public final class ManifestReader: BatchInput {
   }
 
   /// The manifest as journals refer to it.
-  package var extent: ManifestExtent { ManifestExtent(id: id, records: begin..<begin + size) }
+  package var extent: ManifestExtent {
+    ManifestExtent(id: id, records: begin..<begin + size, isComplete: !acceptsTornEnd)
+  }
 
   /// The next file; nil after the last of the shard.
   ///

@@ -77,7 +77,10 @@ package struct BatchReport: Sendable {
       let journals = groups.flatMap(\.self)
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
+      let period = try set.period(ofManifest: reader.id)
       damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
+        var entry = entry
+        entry.period = period
         if files != nil { try files?.add(entry) } else { try count(entry, rest) }
       }
     }
@@ -209,7 +212,8 @@ extension JournalFindings {
       case .head, .closed, .damaged: break
       case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
-      case .accepted(let offset, _): self[offset].insert([.partlyStored, .unknownInGroup])
+      case .accepted(let offset, let slices):
+        if slices.bytes > 0 { self[offset].insert([.partlyStored, .unknownInGroup]) }
       case .record(let offset, let record):
         self[offset].note(record, isHarmlessTwice: isHarmlessTwice)
         // Only a complete journal proves that nothing else happened to the file.

@@ -13,6 +13,8 @@ struct RoundFindings {
     var isRepair = false
     /// Whether the file keeps its index if it is sent again.
     var keepsIndex = false
+    /// When the files of the manifest were sent.
+    var period = SendingPeriod()
 
     init(_ entry: ManifestReader.Entry, _ finding: JournalFindings.Finding = []) {
       switch entry {
@@ -49,7 +51,9 @@ struct RoundFindings {
         let entry = Entry(next.line)
         isGone = entry.isGone
         if let finding = entry.finding {
+          let isAcceptedTwice = accepted?.isAcceptedAgain(in: entry) ?? false
           last = entry.isRepair ? last?.repaired(by: entry) ?? entry : entry
+          if isAcceptedTwice { last?.finding?.insert(.acceptedAgain) }
           if finding.contains(.accepted) { accepted = last }
         } else if !isGone {
           // The file is there again as it was accepted.
@@ -71,6 +75,8 @@ extension RoundFindings.Entry {
     stored.add(isGone ? 1 : 0)
     stored.add(isRepair ? 1 : 0)
     stored.add(keepsIndex ? 1 : 0)
+    stored.add(period.first)
+    stored.add(period.last)
     stored.add(StoredFile.bytes(of: file))
     return stored.bytes
   }
@@ -89,12 +95,20 @@ extension RoundFindings.Entry {
     return accepted
   }
 
+  /// Whether the version that was accepted was accepted again, in another manifest that was made before that was known. A round
+  /// that begins later was compared with what was accepted, so its user wants the file to be sent again.
+  fileprivate func isAcceptedAgain(in entry: Self) -> Bool {
+    entry.finding?.contains(.accepted) == true && period.last >= entry.period.first
+      && (file.size, file.modified) == (entry.file.size, entry.file.modified)
+  }
+
   fileprivate init(_ bytes: [UInt8]) {
     var stored = StoredBytes(bytes)
     finding = UInt16(exactly: stored.number()).map(JournalFindings.Finding.init)
     isGone = stored.number() == 1
     isRepair = stored.number() == 1
     keepsIndex = stored.number() == 1
+    period = SendingPeriod(first: stored.number(), last: stored.number())
     file = StoredFile.file(stored.list())
   }
 }

@@ -2,13 +2,17 @@ package import FormStreamMultipart
 
 /// The manifests and journals of earlier runs: of rounds, and of lists of failed files.
 package struct EarlierManifests: Sendable {
-  /// The paths of the manifests, in the order of their rounds. A list of failed files comes after the manifests of its round.
-  package let paths: [LocalPath]
+  /// The paths of the manifests, in the order of their rounds. A list of failed files comes after the
+  /// manifest whose files they are.
+  package private(set) var paths: [LocalPath]
   package let journals: JournalSet
   /// The ids of manifests that journals are about and that were not found.
   let missing: [String]
   /// When the last run of a missing manifest wrote to its journal, in nanoseconds since 1970; nil if none is missing.
   let lastTimeOfMissing: Int64?
+  /// For each list of failed files, the id of the manifest whose files they are.
+  private let parents: [String: String]
+
   /// Finds the manifests that journals are about: those that are named, those beside the journals, and those at the paths
   /// where the runs found them.
   ///
@@ -34,15 +38,27 @@ package struct EarlierManifests: Sendable {
       found[id] = elsewhere.first { $0.id == id }
       if found[id] == nil { missing.append(id) }
     }
+    let parents = journals.parents.merging(found.compactMapValues(\.parent)) { $1 }
+    self.parents = parents
     if let ids {
-      let parents = journals.parents.merging(found.compactMapValues(\.parent)) { $1 }
       let family = Self.family(of: ids, parents)
       found = found.filter { family.contains($0.key) }
-      missing.removeAll { !family.contains($0) }
+      missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
     self.missing = missing
-    lastTimeOfMissing = try missing.isEmpty ? nil : journals.lastTime(ofManifests: missing)
-    self.paths = found.values.sorted { $0.place < $1.place }.map(\.path)
+    var last = Int64.min
+    for id in missing { last = max(last, try journals.period(ofManifest: id).last) }
+    lastTimeOfMissing = missing.isEmpty ? nil : last
+    var placed: [(place: (Int, Int, Int64, String), path: LocalPath)] = []
+    for (id, manifest) in found {
+      // A manifest that was not compared with earlier ones is of the first round.
+      let place = (
+        manifest.round?.number ?? 1, Self.depth(of: id, parents),
+        try journals.period(ofManifest: id).last, id
+      )
+      placed.append((place, manifest.path))
+    }
+    paths = placed.sorted { $0.place < $1.place }.map(\.path)
   }
 
   /// The ids of manifests, of the lists of their failed files, and of the lists of those.
@@ -55,23 +71,57 @@ package struct EarlierManifests: Sendable {
     }
   }
 
+  /// The manifests that may have been sent after a manifest was made, and that have files of its sources: later rounds, lists
+  /// of its own failed files, and, if it is such a list itself, all that its journals are beside.
+  func others(than manifest: ManifestReader) throws(BatchError) -> EarlierManifests {
+    let descendants = Self.family(of: [manifest.id], parents)
+    var others = self
+    others.paths = []
+    for path in paths {
+      let other = try ManifestReader(path, acceptsTornEnd: true)
+      if other.id == manifest.id { continue }
+      let isLater = (other.round?.number ?? 1) > (manifest.round?.number ?? 1)
+      if isLater || manifest.parent != nil || descendants.contains(other.id) { others.paths.append(path) }
+    }
+    return others
+  }
+
+  /// How many lists lead to a manifest: a list of failed files, a list of the files that failed again, and so on.
+  private static func depth(of id: String, _ parents: [String: String]) -> Int {
+    var (depth, current) = (0, id)
+    // Parents that go round in a circle were not written by a run.
+    while let parent = parents[current], depth < parents.count { (depth, current) = (depth + 1, parent) }
+    return depth
+  }
+
   /// Throws if a manifest is missing.
   ///
   /// - Throws: `manifestUnreadable`.
   package func checkComplete() throws(BatchError) {
-    guard let id = missing.first else { return }
+    if let id = missing.first { throw notFound(id) }
+  }
+
+  /// Throws if the manifest of a round is missing. The lists of failed files may be missing.
+  ///
+  /// - Throws: `manifestUnreadable`.
+  package func checkRounds() throws(BatchError) {
+    if let id = missing.first(where: journals.isRecorded) { throw notFound(id) }
+  }
+
+  private func notFound(_ id: String) -> BatchError {
+    if journals.isRecorded(id) {
+      let directory = journals.directory(ofManifest: id)?.description.quoted ?? "a directory"
+      return BatchError(
+        .manifestUnreadable, on: id,
+        "The journals in \(directory) are about the manifest \(id), which is not beside them any more: put it back, or name "
+          + "another directory. Without it, what they say is not known.")
+    }
     let place =
       journals.paths(ofManifest: id).first.map { " is not at \($0.description.quoted) any more" }
       ?? " is not beside them"
-    throw BatchError(
+    return BatchError(
       .manifestUnreadable, on: id,
       "The journals are about the manifest \(id), which\(place). Without it, what they say is not known: name its path, too."
     )
   }
-}
-
-extension ManifestReader {
-  /// The place of the manifest among those of all rounds. A manifest that was not compared with earlier ones is of the first
-  /// round.
-  fileprivate var place: (Int, Int, String) { (round?.number ?? 1, parent == nil ? 0 : 1, id) }
 }

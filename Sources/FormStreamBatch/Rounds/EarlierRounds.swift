@@ -17,6 +17,8 @@ struct EarlierRounds {
     var manifests: [String] = []
     for manifest in rounds.manifests { manifests.append(try ManifestReader(manifest).id) }
     self.manifests = manifests
+    guard !journals.manifests.isEmpty else { return }
+    try EarlierManifests(of: journals, ofFamily: Set(manifests)).checkRounds()
     // A manifest that was named has nothing to do with the rounds.
     if batch.manifest == nil { for manifest in manifests { try checkURL(manifest) } }
   }
@@ -43,12 +45,25 @@ struct EarlierRounds {
     }
   }
 
-  /// What the journals of a manifest say.
-  func index(of manifest: ManifestExtent) throws(BatchError) -> JournalIndex {
-    try checkURL(manifest.id)
-    return try JournalIndex(
-      of: manifest, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
+  /// What the journals of a manifest say, and those of manifests that were sent meanwhile: later rounds, and lists of failed
+  /// files.
+  ///
+  /// - Parameter path: where the manifest is; nil if it has no records yet.
+  func index(of extent: ManifestExtent, at path: LocalPath?) throws(BatchError) -> JournalIndex {
+    try checkURL(extent.id)
+    var index = try JournalIndex(
+      of: extent, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
       sliceSize: batch.sliceSize)
+    guard let path, journals.manifests.contains(where: { $0 != extent.id }) else { return index }
+    let manifest = try ManifestReader(
+      path, shard: batch.shard, acceptsTornEnd: RecordedRounds.isPartial(path))
+    let others = try EarlierManifests(of: journals, named: [path]).others(than: manifest)
+    guard !others.paths.isEmpty else { return index }
+    var comparison = RoundComparison(
+      batch.rounds, against: others, sliceSize: batch.sliceSize, in: batch.listing.temporaryDirectory)
+    for path in others.paths { try comparison.add(path) }
+    try comparison.forEach(of: manifest) { offset, status in index.note(offset, status) }
+    return index
   }
 
   /// Throws if an earlier run has sent the files of a manifest to another URL.

@@ -14,6 +14,8 @@ struct FileHistory {
   /// The record of the version that the server has; nil if it may have another one.
   private(set) var accepted: KnownFile?
   private var doubts: [Doubt] = []
+  /// When a version was sent for the last time, as far as the rounds so far say, in nanoseconds since 1970.
+  private var lastSending = Int64.min
   /// Whether the file was not there in the last round that looked for it.
   var isGone = false
   var listed: BatchFile?
@@ -26,11 +28,21 @@ struct FileHistory {
 
   /// Adds what the next round knows.
   mutating func add(_ file: KnownFile) {
+    // Slices of a version that is not the last one are not continued.
+    if let last, last.slices?.isBegun == true, !last.version.isSame(as: file.version) {
+      add(Doubt(version: last.version, keyRecord: nil))
+    }
     last = file
     isGone = false
+    // Manifests may be sent later than a round that is compared with them. Then it is not known which version came last.
+    let isInOrder = lastSending < file.period.first
+    if file.mayBeStored { lastSending = max(lastSending, file.period.last) }
     switch file.status {
-    case .accepted: (accepted, doubts) = (file, [])
-    case .unsent: if file.maybeDuplicate { add(Doubt(version: file.version, keyRecord: file.keyRecord)) }
+    case .accepted where isInOrder || isOnlyVersion(file.version): (accepted, doubts) = (file, [])
+    case .accepted: addDoubt(about: file, keyRecord: nil)
+    case .unsent:
+      if file.slices?.isBegun == true { doubtAccepted() }
+      if file.maybeDuplicate { add(Doubt(version: file.version, keyRecord: file.keyRecord)) }
     case .doubtful: addDoubt(about: file, keyRecord: nil)
     // If the manifest marks the file without a key, there were requests without that key.
     case .repeatable:
@@ -38,10 +50,21 @@ struct FileHistory {
     }
   }
 
-  private mutating func addDoubt(about file: KnownFile, keyRecord: RecordPlace?) {
-    // The server has either the version that it had, or this one.
+  /// Whether no other version may have been sent.
+  private func isOnlyVersion(_ version: KnownFile.Version?) -> Bool {
+    (accepted == nil || accepted?.version.isSame(as: version) == true)
+      && doubts.allSatisfy { $0.version.isSame(as: version) }
+  }
+
+  /// Notes that the server may have another version than the one it has accepted.
+  private mutating func doubtAccepted() {
     if let accepted { add(Doubt(version: accepted.version, keyRecord: nil)) }
     accepted = nil
+  }
+
+  private mutating func addDoubt(about file: KnownFile, keyRecord: RecordPlace?) {
+    // The server has either the version that it had, or this one.
+    doubtAccepted()
     add(Doubt(version: file.version, keyRecord: keyRecord))
   }
 
@@ -53,6 +76,13 @@ struct FileHistory {
   mutating func noteBack() {
     isGone = false
     last = accepted ?? last
+  }
+
+  /// Whether the server has a version, or may have it; nil if it doesn't have it, as far as is known.
+  func status(of contents: inout ListedContents) -> JournalIndex.FileStatus? {
+    if contents.are(accepted?.version) { return .accepted }
+    for doubt in doubts where doubt.version == nil || contents.are(doubt.version) { return .doubtful }
+    return nil
   }
 
   /// Adds to a file that is sent what the earlier rounds say about its contents: whether the server may have them, which

@@ -23,6 +23,19 @@ struct KnownFile {
   var keyRecord: RecordPlace?
   /// The slices of the file that the server has accepted, if it has not accepted all.
   var slices: SliceProgress?
+  /// When the files of the round were sent.
+  var period: SendingPeriod
+
+  /// Whether the server may have some of this version.
+  var mayBeStored: Bool { status != .unsent || slices?.isBegun == true }
+}
+
+extension KnownFile.Version? {
+  /// Whether both are known and are one version, as far as the digests are known.
+  func isSame(as other: Self) -> Bool {
+    guard let self, let other, self.size == other.size, self.modified == other.modified else { return false }
+    return self.sha256 == nil || other.sha256 == nil || self.sha256 == other.sha256
+  }
 }
 
 extension KnownFile {
@@ -44,6 +57,8 @@ extension KnownFile {
     stored.add(slices?.size ?? 0)
     stored.add(slices?.accepted.bytes ?? 0)
     stored.add(slices?.accepted.changed ?? 0)
+    stored.add(period.first)
+    stored.add(period.last)
     return stored.bytes
   }
 
@@ -63,6 +78,7 @@ extension KnownFile {
     let slices = SliceProgress(
       size: stored.number(),
       accepted: AcceptedSlices(bytes: stored.number(), changed: stored.number()))
+    period = SendingPeriod(first: stored.number(), last: stored.number())
     self.slices = kind == 0 ? nil : kind == 1 ? slices : slices.unusable
   }
 }

@@ -38,6 +38,7 @@ extension RecordedListing {
     defer { file.removeIfIncomplete() }
     let listing = try list()
     let check = makeCheck(listing.hasOneRoot)
+    comparison.sharesURLs = check != nil
     var entries = try comparison.compare(
       listing, look: { file throws(BatchError) in try check?.look(at: &file) })
     try check?.finish()

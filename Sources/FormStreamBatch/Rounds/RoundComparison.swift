@@ -39,6 +39,9 @@ package struct RoundComparison {
     sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
   }
 
+  /// Whether two paths may have had the same URL, one after the other.
+  package var sharesURLs = false
+
   /// The number of the new round.
   package var number: Int { round.number }
 
@@ -58,6 +61,7 @@ package struct RoundComparison {
     let manifest = try ManifestReader(path)
     round.number = max(round.number, (manifest.round?.number ?? 1) + 1)
     var versions = try AcceptedVersions(of: manifest.extent, in: journals, sortedIn: directory)
+    let period = try journals.period(ofManifest: manifest.id)
     var count = 0
     let parts = Int(clamping: (manifest.extent.records?.count64 ?? 0) / window + 1)
     for part in 1...parts {
@@ -75,11 +79,47 @@ package struct RoundComparison {
           count += 1
           nextIndex = max(nextIndex, file.number.addingClamped(1))
           let accepted = try versions.version(of: file.offset)
-          let known = KnownFile(file, accepted, index, of: manifest.id)
+          let known = KnownFile(file, accepted, index, of: manifest.id, period)
           try sorter.add([Tag.known.rawValue] + known.bytes, key: keys.key(of: file))
         }
       }
     }
+  }
+
+  /// Passes on what is known about each file of a manifest that was made before the manifests that were added, or while they
+  /// were sent: whether the server has this very version, or may have it.
+  mutating func forEach(
+    of manifest: ManifestReader, _ receive: (_ offset: Int64, JournalIndex.FileStatus) -> Void
+  ) throws(BatchError) {
+    while let file = try manifest.next() {
+      try sorter.add([Tag.listed.rawValue] + StoredFile.bytes(of: file), key: keys.key(of: file))
+    }
+    let lines = try sorter.sorted()
+    var line = try lines.next()
+    while let first = line {
+      let history = try Self.history(of: first.key, &line, lines)
+      guard let file = history.listed else { continue }
+      var contents = ListedContents(file, isCompared: false)
+      if let status = history.status(of: &contents) { receive(file.offset, status) }
+    }
+  }
+
+  /// What the lines of a path say.
+  private static func history(
+    of key: [UInt8], _ line: inout (key: [UInt8], line: [UInt8])?, _ lines: SortedLines
+  ) throws(BatchError) -> FileHistory {
+    var history = FileHistory()
+    while let next = line, next.key == key {
+      let value = Array(next.line.dropFirst())
+      switch Tag(rawValue: next.line.first ?? 0) {
+      case .known: history.add(KnownFile(value))
+      case .gone: history.isGone = true
+      case .back: history.noteBack()
+      case .listed, nil: history.listed = StoredFile.file(value)
+      }
+      line = try lines.next()
+    }
+    return history
   }
 
   // MARK: The new round
@@ -103,17 +143,7 @@ package struct RoundComparison {
     var unlistable = UnlistableDirectories()
     var line = try lines.next()
     while let first = line {
-      var history = FileHistory()
-      while let next = line, next.key == first.key {
-        let value = Array(next.line.dropFirst())
-        switch Tag(rawValue: next.line.first ?? 0) {
-        case .known: history.add(KnownFile(value))
-        case .gone: history.isGone = true
-        case .back: history.noteBack()
-        case .listed, nil: history.listed = StoredFile.file(value)
-        }
-        line = try lines.next()
-      }
+      let history = try Self.history(of: first.key, &line, lines)
       if let file = history.listed {
         if var file = try entry(for: file, history, &entries, look) {
           complete(&file)
@@ -141,7 +171,9 @@ package struct RoundComparison {
     if history.last == nil { nextIndex = nextIndex.addingClamped(1) }
     try look(&file)
     var contents = ListedContents(file, isCompared: rules.comparesContents)
-    if contents.are(history.accepted?.version) {
+    // While the file was not there, another one may have been sent to its URL.
+    let isReplaced = sharesURLs && history.isGone
+    if !isReplaced, contents.are(history.accepted?.version) {
       if !history.isLastAccepted {
         try entries.add(ManifestEncoder.line(for: file.manifestPath, isGone: false))
       }
@@ -170,7 +202,8 @@ package struct RoundComparison {
 extension KnownFile {
   /// - Parameter accepted: the version that journals prove accepted.
   fileprivate init(
-    _ file: BatchFile, _ accepted: Version?, _ index: JournalIndex, of manifest: String
+    _ file: BatchFile, _ accepted: Version?, _ index: JournalIndex, of manifest: String,
+    _ period: SendingPeriod
   ) {
     let listed =
       file.problem == nil
@@ -183,6 +216,7 @@ extension KnownFile {
     place = RecordPlace(manifest: manifest, offset: file.offset)
     keyRecord = file.keyRecord
     slices = index.progress(of: file)
+    self.period = period
   }
 }
 

@@ -92,8 +92,12 @@ extension BatchRun {
     let continued = progress?.next(
       of: size, in: identity.size, changed: identity.changedNanoseconds)
     unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)
-    // If accepted slices have another size or other contents, bytes that the server has accepted are sent again.
-    if let progress, progress.hasOthers || continued == nil, !plan.request.method.isIdempotent {
+    // If accepted slices have another size or other contents, bytes that the server has accepted are sent again. If a slice
+    // is in doubt, it is sent again with another key.
+    let mayBeStored =
+      progress?.isBegun == true || member.file.keyRecord != nil && member.file.maybeDuplicate
+      || journal?.earlier.status(of: member.file.offset) == .repeatable
+    if let progress, progress.hasOthers || continued == nil, mayBeStored, !plan.request.method.isIdempotent {
       unit.members[0].ending.maybeDuplicate = true
     }
     while await deliver(&unit) {

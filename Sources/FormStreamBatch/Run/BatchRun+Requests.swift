@@ -87,6 +87,11 @@ extension BatchRun {
       return
     }
     for member in unit.members { try journal.writer.noteStarted(member.file.offset) }
+    // The keys of slices depend on the file's change time, so the next run must know it.
+    if unit.slice?.offset == 0, let member = unit.members.first, let identity = member.opened?.identity {
+      let none = AcceptedSlices(bytes: 0, changed: identity.changedNanoseconds)
+      try journal.writer.note(none, of: member.file.offset)
+    }
     unit.isStarted = true
   }
 

@@ -250,7 +250,7 @@ package final class BatchRun: Sendable {
       ending?.mayBeStored ?? false
       || journal.map { journal in
         journal.earlier.status(of: file.offset) != .unsent
-          || journal.earlier.progress(of: file) != nil
+          || journal.earlier.progress(of: file)?.isBegun == true
       } ?? false
     try rest?(
       file.again(

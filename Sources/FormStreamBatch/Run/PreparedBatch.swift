@@ -38,7 +38,8 @@ package struct PreparedBatch {
         isHarmlessTwice: batch.isHarmlessInLaterRuns, sliceSize: batch.sliceSize,
         manifestBytes: manifest.records?.upperBound,
         template: try batch.urlName(for: manifest.id),
-        manifestPath: batch.manifest.flatMap { try? resolved($0) }, parent: parent)
+        manifestPath: batch.manifest.flatMap { try? resolved($0) }, parent: parent,
+        begun: nanosecondsSince1970())
     }
   }
 
@@ -70,7 +71,7 @@ package struct PreparedBatch {
       (files, journal) = (listing, nil)
       return
     }
-    let earlier = try rounds.index(of: listing.extent)
+    let earlier = try rounds.index(of: listing.extent, at: RecordedListing.manifests(in: path).last)
     var (files, extent): (any BatchInput, ManifestExtent) = (listing, listing.extent)
     if listing.kind == .round, let check = makeCheck(hasOneRoot: listing.hasOneRoot) {
       try listing.leaveRoom(upTo: earlier.end)
@@ -108,7 +109,7 @@ package struct PreparedBatch {
     }
     let opened = try Self.directory(directory)
     let rounds = try EarlierRounds(in: directory, of: batch)
-    let earlier = try rounds.index(of: reader.extent)
+    let earlier = try rounds.index(of: reader.extent, at: path)
     journal = try PlannedJournal(opened, reader.extent, parent: reader.parent, rounds, earlier, batch)
   }
 

@@ -54,6 +54,7 @@ private func makeManifest(
     try earlier.checkComplete()
     var comparison = RoundComparison(
       plan.comparison, against: earlier, in: plan.listing.temporaryDirectory)
+    comparison.sharesURLs = earlier.journals.haveURLsOfFiles
     for path in earlier.paths { try comparison.add(path) }
     return try comparison.compare(
       listing,

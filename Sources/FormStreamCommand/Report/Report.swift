@@ -53,7 +53,9 @@ extension ReportPlan {
     let found = recorded.filter { !$0.isEmpty }
     var ids: Set<String> = []
     for path in found.first ?? [] { ids.insert(try ManifestReader(path).id) }
-    let manifests = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids).paths
+    let earlier = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids)
+    try earlier.checkRounds()
+    let manifests = earlier.paths
     guard found.count <= 1, !manifests.isEmpty else {
       throw BatchError(
         .journalMisplaced, on: directories[0].description,

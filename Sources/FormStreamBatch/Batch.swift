@@ -44,8 +44,9 @@ public struct Batch: Sendable {
   public var packing = Packing.single
   /// The size of slices in bytes, if each request has one slice of a file; nil if each file is sent in one piece.
   public var sliceSize: Int64?
-  /// How many requests are sent at the same time.
-  public var concurrency = 4
+  /// How many requests are sent at the same time; nil if the run finds the number itself: 4 to 64, by what gets through, and at
+  /// most 4 for files over 64 MiB.
+  public var concurrency: Int?
   /// How many requests may begin in a second; nil for no limit.
   public var requestRate: Double?
   /// How often a request is tried, and how long it waits in between.
@@ -69,6 +70,8 @@ public struct Batch: Sendable {
   package var fieldTemplates: [Int: FileTemplate] = [:]
   /// The URLs of the files, if the files are sent without a form; nil if they are sent in forms.
   package var urls: URLTemplate?
+  /// The largest number of requests that the run may find. Each needs two descriptors.
+  package var maximumFoundConcurrency = ConcurrencySearch.range.upperBound
   /// How many files may be open besides those that are being sent.
   package var spareDescriptors = 256
   /// Whether the server is known to grant access: some of the files may be refused with 401 or 403 one by one, and that does
@@ -133,13 +136,21 @@ extension Batch {
     packing.isShared ? requestsAtOnce : min(32 + 8 * requestsAtOnce, spareDescriptors)
   }
 
-  /// How many requests are sent at the same time: ``concurrency``, if that makes sense.
+  /// Whether the run finds the number of requests at the same time. If all together have a largest rate, each has a share of it, so
+  /// their number is fixed.
+  package var findsConcurrency: Bool {
+    concurrency == nil && packing != .together && request.options.maximumRate == nil
+  }
+
+  /// How many requests are sent at the same time, at most.
   package var requestsAtOnce: Int {
-    packing == .together ? 1 : min(max(concurrency, 1), Self.maximumConcurrency)
+    if packing == .together { return 1 }
+    if findsConcurrency { return maximumFoundConcurrency }
+    return min(max(concurrency ?? ConcurrencySearch.range.lowerBound, 1), Self.maximumConcurrency)
   }
 
   /// The most requests that are sent at the same time. Each needs two descriptors.
-  package static let maximumConcurrency = 10_000
+  package static let maximumConcurrency = 1000
 
   /// Whether a digest of each file is needed.
   var needsDigest: Bool {

@@ -1,5 +1,6 @@
 import FormStreamPlatform
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// Rounds, and manifests that are sent after a later round, or at the same time: nothing is lost, nothing is sent twice without a
@@ -117,5 +118,22 @@ import Testing
     let both = try night([:], "L list -q -r 1 & S -q -r 1; wait; $F report j")
     let twice = [sent("a"), sent("b")].count { $0 == 3 }
     #expect(both.output.contains("accepted twice or more") == (twice > 0), "\(both.output)")
+  }
+
+  @Test func `doubts that somebody has looked at don't count in later reports`() throws {
+    _ = try night(["a": 0], "S -q")
+    let next = try night([:], "S -q; $F report j")
+    #expect(next.exit == 3 && next.output.contains("1 file accepted, and maybe twice."), "\(next.output)")
+    for arguments in ["--settle j", "j", "--json j"] {
+      let report = try night([:], "$F report \(arguments)")
+      #expect(report.exit == 0, "\(report.output)")
+      #expect(
+        report.output.contains("1 file accepted twice, or maybe twice, and settled with --settle.")
+          || report.output.contains(#""maybe_duplicates":0,"settled":1"#), "\(report.output)")
+    }
+    // Another version is another doubt.
+    _ = try night(["a": 0], "echo other >> d/a; S -q")
+    #expect(try night([:], "S -q; $F report j").exit == 3)
+    #expect(try night([:], "chmod 500 j; $F report --settle j").exit == (getuid() == 0 ? 0 : 74))
   }
 }

@@ -217,7 +217,7 @@ import Testing
 
   /// Regression: files were taken for sent that the server had stored elsewhere.
   @Test(arguments: [
-    ("--put URL/{name}", "URL", "belongs to a run with --put"),
+    ("--put URL/{name}", "URL", "belongs to a run that sends files as they are"),
     ("URL", "--put URL/{name}", "belongs to a run that sends forms"),
     ("URL", "--put URL/{path}", "belongs to a run that sends forms"),
   ])

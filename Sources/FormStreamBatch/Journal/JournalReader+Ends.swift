@@ -63,7 +63,7 @@ extension JournalReader {
     do throws(SystemError) { return try file.size } catch { throw unreadable(path, error) }
   }
 
-  private static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile? {
+  static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile? {
     do throws(SystemError) { return try RandomAccessFile(reading: path) } catch {
       throw unreadable(path, error)
     }

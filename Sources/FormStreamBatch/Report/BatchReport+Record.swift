@@ -26,6 +26,7 @@ extension BatchReport {
       "missing": .integer(Int64(missing)),
       "duplicates": .integer(Int64(duplicates)),
       "maybe_duplicates": .integer(Int64(maybeDuplicates)),
+      "settled": .integer(Int64(settled)),
       "bytes": .integer(bytes),
       "exit": .integer(Int64(exit)),
     ]

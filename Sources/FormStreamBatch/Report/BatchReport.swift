@@ -33,6 +33,11 @@ package struct BatchReport: Sendable {
   package private(set) var duplicates = 0
   /// How many accepted files may have been accepted twice or more, without being counted in ``duplicates``.
   package private(set) var maybeDuplicates = 0
+  /// How many files were accepted twice, or may have been, and somebody has looked at them.
+  package private(set) var settled = 0
+  /// The files that ``duplicates`` and ``maybeDuplicates`` count.
+  package private(set) var doubts: [SettledDoubts.Doubt] = []
+  private let settledDoubts: SettledDoubts
   /// How many bytes the accepted files have.
   package private(set) var bytes: Int64 = 0
 
@@ -40,6 +45,12 @@ package struct BatchReport: Sendable {
   package var isComplete: Bool {
     states[.ok] ?? 0 == files && duplicates == 0 && maybeDuplicates == 0 && damagedJournals == 0
       && isListed
+  }
+
+  /// Notes that somebody has looked at all ``doubts``.
+  package mutating func noteSettled() {
+    settled += doubts.count
+    (duplicates, maybeDuplicates, doubts) = (0, 0, [])
   }
 
   /// How many bytes of a manifest are examined together. The findings about this part take at most an eighth of its size.
@@ -66,6 +77,7 @@ package struct BatchReport: Sendable {
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     rounds = manifests.count
+    settledDoubts = try SettledDoubts(in: directories)
     let set = try JournalSet(in: directories)
     var files = manifests.count > 1 ? RoundFindings(in: temporaryDirectory) : nil
     for (index, path) in manifests.enumerated() {
@@ -80,7 +92,7 @@ package struct BatchReport: Sendable {
       let period = try set.period(ofManifest: reader.id)
       damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
         var entry = entry
-        entry.period = period
+        (entry.manifest, entry.period) = (reader.id, period)
         if files != nil { try files?.add(entry) } else { try count(entry, rest) }
       }
     }
@@ -165,7 +177,7 @@ package struct BatchReport: Sendable {
     _ entry: RoundFindings.Entry, _ rest: (BatchFile) throws(Failure) -> Void
   ) throws(Failure) {
     guard let (file, finding) = entry.found else { return }
-    count(file, finding)
+    count(file, finding, of: entry.manifest)
     if finding.contains(.accepted) { return }
     try rest(
       file.again(
@@ -173,16 +185,23 @@ package struct BatchReport: Sendable {
         isChanged: finding.contains(.sourceChanged), keepsIndex: entry.keepsIndex))
   }
 
-  private mutating func count(_ file: BatchFile, _ finding: JournalFindings.Finding) {
+  private mutating func count(
+    _ file: BatchFile, _ finding: JournalFindings.Finding, of manifest: String
+  ) {
     files += 1
     if finding.contains(.accepted) {
       states[.ok, default: 0] += 1
       bytes = bytes.addingClamped(file.size)
-      if finding.contains(.acceptedAgain) {
-        duplicates += 1
-      } else if finding.contains(.maybeDuplicate) {
-        maybeDuplicates += 1
+      let isDuplicate = finding.contains(.acceptedAgain)
+      guard isDuplicate || finding.contains(.maybeDuplicate) else { return }
+      let doubt = SettledDoubts.Doubt(
+        manifest: manifest, offset: file.offset, isDuplicate: isDuplicate)
+      if settledDoubts.settles(doubt) {
+        settled += 1
+        return
       }
+      doubts.append(doubt)
+      if isDuplicate { duplicates += 1 } else { maybeDuplicates += 1 }
     } else if finding.contains(.unknown) {
       states[.unknown, default: 0] += 1
     } else if finding.contains(.failed) {

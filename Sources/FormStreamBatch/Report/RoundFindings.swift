@@ -13,6 +13,8 @@ struct RoundFindings {
     var isRepair = false
     /// Whether the file keeps its index if it is sent again.
     var keepsIndex = false
+    /// The id of the manifest.
+    var manifest = ""
     /// When the files of the manifest were sent.
     var period = SendingPeriod()
 
@@ -75,6 +77,7 @@ extension RoundFindings.Entry {
     stored.add(isGone ? 1 : 0)
     stored.add(isRepair ? 1 : 0)
     stored.add(keepsIndex ? 1 : 0)
+    stored.add(Array(manifest.utf8))
     stored.add(period.first)
     stored.add(period.last)
     stored.add(StoredFile.bytes(of: file))
@@ -108,6 +111,7 @@ extension RoundFindings.Entry {
     isGone = stored.number() == 1
     isRepair = stored.number() == 1
     keepsIndex = stored.number() == 1
+    manifest = stored.text()
     period = SendingPeriod(first: stored.number(), last: stored.number())
     file = StoredFile.file(stored.list())
   }

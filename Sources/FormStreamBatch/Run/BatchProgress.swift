@@ -37,6 +37,8 @@ public struct BatchProgress: Sendable {
 
   /// What the run is doing.
   public package(set) var stage = Stage.sending
+  /// How many requests there may be at the same time.
+  public package(set) var concurrency = 0
   /// How many files are listed so far.
   public package(set) var listed = 0
   /// Whether all files are listed.
@@ -93,6 +95,7 @@ extension BatchProgress {
       acknowledged = acknowledged.addingClamped(counts.files(progress.acknowledged ?? 0))
     }
     stage = isDone ? .done : run.isStopped ? .stopping : run.isSlowed ? .slowed : .sending
+    concurrency = run.concurrency
     (listed, isListed) = (totals.listed, totals.isListed)
     (done, skipped) = (totals.finished, totals[.skipped])
     failed = done - skipped - totals[.ok]

@@ -10,7 +10,7 @@ extension BatchRun {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
     while let sent = request {
-      guard await pace.enter() else {
+      guard await pace.enter(unit.size) else {
         guard loop.tries > 0 else { return false }
         finish(unit.removeAll())
         return true
@@ -115,7 +115,8 @@ extension BatchRun {
     if result.isOfOverload {
       pace.noteRefusal(result.retryAfter, begun: begun)
     } else if result.status != nil {
-      pace.noteResponse()
+      pace.noteResponse(result.bytesSent)
+      queue.allow(pace.limit + Self.opensAhead(plan))
     }
   }
 
@@ -136,7 +137,7 @@ extension BatchRun {
       let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
       let isUnreachable = codes.contains(result.error?.code)
       state.unreachable = isUnreachable ? state.unreachable + 1 : 0
-      return state.unreachable >= max(10, 2 * plan.requestsAtOnce)
+      return state.unreachable >= max(10, 2 * pace.limit)
     }
     if isUnreachable { end(early: .unreachable) }
   }
@@ -155,7 +156,7 @@ extension BatchRun {
         return false
       }
       state.accessRefusals = refusals + 1
-      return refusals + 1 >= max(plan.requestsAtOnce, 4)
+      return refusals + 1 >= max(pace.limit, 4)
     }
     if isRefused { end(early: .accessRefused(status: status)) }
   }

@@ -83,10 +83,11 @@ package final class BatchRun: Sendable {
     self.roomForResults = roomForResults
     if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
     session = try TransferSession(plan.tunedSession)
-    pace = RequestPace(maximum: plan.requestsAtOnce, rate: plan.requestRate, policy: plan.retry)
+    pace = RequestPace(
+      maximum: plan.requestsAtOnce, isFound: plan.findsConcurrency, rate: plan.requestRate, policy: plan.retry)
     queue = FileQueue(
       capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.requestsAtOnce,
-      maximumInWork: plan.requestsAtOnce + Self.opensAhead(plan))
+      maximumInWork: pace.limit + Self.opensAhead(plan))
   }
 
   /// Stops taking files. Requests that are on their way go on.
@@ -129,6 +130,8 @@ package final class BatchRun: Sendable {
   package var inFlight: [InFlight] {
     state.withLock { $0.inFlight.sorted { $0.key < $1.key }.map(\.value) }
   }
+  /// How many requests there may be at the same time.
+  package var concurrency: Int { pace.limit }
   /// Whether requests are held back because the server is overloaded.
   package var isSlowed: Bool { pace.isSlowed }
   /// Whether the run was stopped, so that no more files are begun.
@@ -152,8 +155,8 @@ package final class BatchRun: Sendable {
         group.addTask(executorPreference: threads) { [self] in
           while let files = await queue.next() {
             await send(files)
-            queue.leave()
             await roomForResults()
+            queue.leave()
           }
         }
       }
@@ -171,7 +174,7 @@ package final class BatchRun: Sendable {
   private static let threadCount = min(max(processorCount, 2), 8)
 
   /// How many packs are opened in advance. If a request has several files, more than one pack would take too much memory.
-  private static func opensAhead(_ plan: Batch) -> Int {
+  static func opensAhead(_ plan: Batch) -> Int {
     plan.packing.isShared ? 1 : threadCount
   }
 

@@ -7,9 +7,11 @@ extension BatchTotals {
   ///   - manifest: the id of the manifest; nil if there is none.
   ///   - round: the round that was sent; nil if the files were not recorded.
   ///   - isResumed: whether the run has gone on with a round that an earlier run had begun.
+  ///   - concurrency: how many requests there were at the same time in the end.
   ///   - exit: the exit code.
   package func record(
-    manifest: String?, shard: Shard?, round: Round?, isResumed: Bool, duration: Duration, exit: Int
+    manifest: String?, shard: Shard?, round: Round?, isResumed: Bool, concurrency: Int,
+    duration: Duration, exit: Int
   ) -> JSONValue {
     [
       "schema": "formstream.summary/1",
@@ -17,6 +19,7 @@ extension BatchTotals {
       "shard": .string(orNull: shard?.description),
       "round": round?.json ?? .null,
       "resumed": .boolean(isResumed),
+      "jobs": .integer(Int64(concurrency)),
       "files": .integer(Int64(listed)),
       "ok": .integer(Int64(self[.ok])),
       "failed": .integer(Int64(self[.failed])),

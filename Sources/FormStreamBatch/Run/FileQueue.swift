@@ -11,12 +11,12 @@ final class FileQueue: Sendable {
     var waiting: [CheckedContinuation<[BatchFile]?, Never>] = []
     /// How many packs were taken, and are neither done nor set aside.
     var inWork = 0
+    /// How many packs tasks may have at the same time, without the packs that are set aside.
+    var limit: Int
     var isAtEnd = false
 
     /// Takes the tasks that can go on, each with its pack; nil at the end.
-    mutating func takeReady(
-      _ limit: Int
-    ) -> [(task: CheckedContinuation<[BatchFile]?, Never>, pack: [BatchFile]?)] {
+    mutating func takeReady() -> [(task: CheckedContinuation<[BatchFile]?, Never>, pack: [BatchFile]?)] {
       var ready: [(task: CheckedContinuation<[BatchFile]?, Never>, pack: [BatchFile]?)] = []
       while !waiting.isEmpty, isAtEnd && packs.isEmpty || !packs.isEmpty && inWork < limit {
         let pack = packs.isEmpty ? nil : packs.removeFirst()
@@ -28,23 +28,22 @@ final class FileQueue: Sendable {
   }
 
   private let capacity: Int
-  private let maximumInWork: Int
-  private let state = Guarded(State())
+  private let state: Guarded<State>
 
   /// - Parameters:
   ///   - capacity: how many packs wait for a task.
   ///   - maximumInWork: how many packs tasks have at the same time, without the packs that are set aside.
   init(capacity: Int, maximumInWork: Int) {
     self.capacity = capacity
-    self.maximumInWork = maximumInWork
+    state = Guarded(State(limit: maximumInWork))
   }
 
   /// Waits for room, and adds a pack. Returns false if the queue takes no more packs.
   func add(_ pack: [BatchFile]) -> Bool {
     let (isAdded, ready) = state.waitUntil({ $0.packs.count < capacity || $0.isAtEnd }) { state in
-      if state.isAtEnd { return (false, state.takeReady(maximumInWork)) }
+      if state.isAtEnd { return (false, state.takeReady()) }
       state.packs.append(pack)
-      return (true, state.takeReady(maximumInWork))
+      return (true, state.takeReady())
     }
     for (task, pack) in ready { task.resume(returning: pack) }
     return isAdded
@@ -68,13 +67,18 @@ final class FileQueue: Sendable {
   /// Notes that a pack is done, or is set aside until its request is repeated.
   func leave() { change { $0.inWork -= 1 } }
 
+  /// Changes how many packs tasks may have at the same time.
+  func allow(_ limit: Int) {
+    if state.withLock({ $0.limit != limit }) { change { $0.limit = limit } }
+  }
+
   /// Notes that a pack that was set aside is in work again.
   func takeUp() { change { $0.inWork += 1 } }
 
   private func change(_ body: (inout State) -> Void) {
     let ready = state.withLock { state in
       body(&state)
-      return state.takeReady(maximumInWork)
+      return state.takeReady()
     }
     for (task, pack) in ready { task.resume(returning: pack) }
   }

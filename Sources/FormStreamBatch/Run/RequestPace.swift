@@ -8,13 +8,19 @@ package import FormStreamHTTP
 /// in a row, or half of many, or if it says how long to wait (`Retry-After`). Then one request at a time is allowed, which
 /// waits until the time that the server asked for, and for a delay that doubles with each further refusal. After a response
 /// that is no refusal, more are allowed: one more for each response up to half the number before, then slowly.
+///
+/// How many requests there may be at the same time is given, or is found by a ``ConcurrencySearch``.
 package final class RequestPace: Sendable {
   private struct State {
     var active = 0
-    /// How many requests are allowed at the same time.
+    /// How many requests there may be at the same time, unless the server is overloaded.
+    var limit: Int
+    /// How many requests are allowed now.
     var allowed: Double
+    /// Finds ``limit``; nil if it was given.
+    var search: ConcurrencySearch?
     /// The waiting tasks. The next task to resume is the last element.
-    var waiting: [CheckedContinuation<Bool, Never>] = []
+    var waiting: [(task: CheckedContinuation<Bool, Never>, isLarge: Bool)] = []
     /// No request begins before this moment.
     var notBefore = ContinuousClock.now
     /// When the next request may begin according to the limit of requests a second.
@@ -28,12 +34,35 @@ package final class RequestPace: Sendable {
     var isStopped = false
     var isPaused = false
 
-    var hasRoom: Bool { !isPaused && Double(active) < allowed.rounded(.down) }
+    /// If the number is found, there are few requests with large files: one of them fills a connection by itself.
+    func hasRoom(forLarge isLarge: Bool) -> Bool {
+      let most = search != nil && isLarge ? Double(ConcurrencySearch.range.lowerBound) : .infinity
+      return !isPaused && Double(active) < min(allowed.rounded(.down), most)
+    }
 
     mutating func takeWaiting() -> CheckedContinuation<Bool, Never>? {
-      guard hasRoom, let next = waiting.popLast() else { return nil }
+      guard let next = waiting.last, hasRoom(forLarge: next.isLarge) else { return nil }
+      waiting.removeLast()
       active += 1
-      return next
+      return next.task
+    }
+
+    /// Notes a response in the search.
+    mutating func noteWork(_ bytes: Int64) {
+      guard search != nil else { return }
+      search?.note(bytes, now: .now)
+      setLimit(search?.count ?? limit)
+    }
+
+    mutating func noteOverload() {
+      search?.noteOverload(now: .now)
+      setLimit(search?.count ?? limit)
+    }
+
+    private mutating func setLimit(_ count: Int) {
+      let isSlowed = allowed < Double(limit)
+      limit = count
+      allowed = isSlowed ? min(allowed, Double(count)) : Double(count)
     }
 
     mutating func takeAllWaiting() -> [CheckedContinuation<Bool, Never>] {
@@ -43,32 +72,39 @@ package final class RequestPace: Sendable {
     }
   }
 
-  private let maximum: Int
+  /// Files with more bytes are large.
+  private static let largeFile: Int64 = 64 << 20
+
   private let interval: Duration?
   private let policy: RetryPolicy
   private let state: Guarded<State>
 
   /// - Parameters:
   ///   - maximum: how many requests there are at the same time.
+  ///   - isFound: whether the number is found, up to the maximum.
   ///   - rate: how many requests may begin in a second; nil for no limit.
   ///   - policy: decides how long to wait if the server does not say how long.
-  package init(maximum: Int, rate: Double?, policy: RetryPolicy) {
-    self.maximum = maximum
+  package init(maximum: Int, isFound: Bool = false, rate: Double?, policy: RetryPolicy) {
     interval = rate.map { .seconds(1 / $0) }
     self.policy = policy
-    state = Guarded(State(allowed: Double(maximum)))
+    let search = isFound ? ConcurrencySearch(maximum: maximum, now: .now) : nil
+    let limit = search?.count ?? maximum
+    state = Guarded(State(limit: limit, allowed: Double(limit), search: search))
   }
 
   /// Waits until a request may begin. Returns false if the pace was stopped, so that no request may begin.
-  package func enter() async -> Bool {
+  ///
+  /// - Parameter size: how many bytes the request has.
+  package func enter(_ size: Int64 = 0) async -> Bool {
+    let isLarge = size > Self.largeFile
     let isEntered = await withCheckedContinuation { continuation in
       let isEntered = state.withLock { state -> Bool? in
         if state.isStopped { return false }
-        if state.hasRoom, state.waiting.isEmpty {
+        if state.hasRoom(forLarge: isLarge), state.waiting.isEmpty {
           state.active += 1
           return true
         }
-        state.waiting.insert(continuation, at: 0)
+        state.waiting.insert((continuation, isLarge), at: 0)
         return nil
       }
       if let isEntered { continuation.resume(returning: isEntered) }
@@ -104,11 +140,12 @@ package final class RequestPace: Sendable {
     state.withLock { state in
       state.refusals.note(isRefused: true)
       let isOverloaded =
-        retryAfter != nil || state.slowings > 0 || state.refusals.areMany(among: maximum)
+        retryAfter != nil || state.slowings > 0 || state.refusals.areMany(among: state.limit)
       guard isOverloaded else { return }
       if begun >= state.lastSlowing || state.slowings == 0 {
         state.lastSlowing = now
         state.slowings += 1
+        if state.slowings == 1 { state.noteOverload() }
         if state.slowings == 1 { state.quickGrowth = (state.allowed / 2).rounded(.down) }
         state.allowed = 1
         state.notBefore = max(state.notBefore, now + wait(after: state.slowings))
@@ -130,13 +167,16 @@ package final class RequestPace: Sendable {
   }
 
   /// Notes a response that is no refusal.
-  package func noteResponse() {
+  ///
+  /// - Parameter bytes: how many bytes the request has sent.
+  package func noteResponse(_ bytes: Int64 = 0) {
     let ready = state.withLock { state in
       state.refusals.note(isRefused: false)
       state.slowings = 0
       let growth = state.allowed < state.quickGrowth ? 1 : 1 / state.allowed
-      state.allowed = min(Double(maximum), state.allowed + growth)
-      if state.allowed == Double(maximum) { state.quickGrowth = 0 }
+      state.allowed = min(Double(state.limit), state.allowed + growth)
+      if state.allowed == Double(state.limit) { state.quickGrowth = 0 }
+      state.noteWork(bytes)
       return state.takeAllWaiting()
     }
     for task in ready { task.resume(returning: true) }
@@ -161,16 +201,18 @@ package final class RequestPace: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    for continuation in waiting { continuation.resume(returning: false) }
+    for (task, _) in waiting { task.resume(returning: false) }
   }
 
+  /// How many requests there may be at the same time, unless the server is overloaded.
+  package var limit: Int { state.withLock(\.limit) }
   /// How many requests may run at the same time now.
   package var allowed: Int { state.withLock { Int($0.allowed) } }
   /// How many requests are running.
   package var active: Int { state.withLock(\.active) }
 
   /// Whether requests are held back because the server is overloaded.
-  package var isSlowed: Bool { state.withLock { $0.allowed < Double(maximum) } }
+  package var isSlowed: Bool { state.withLock { $0.allowed < Double($0.limit) } }
 
   /// Takes the next moment at which a request may begin, if there is a limit of requests a second.
   private func takeTurn() -> ContinuousClock.Instant {

@@ -48,6 +48,13 @@ extension Flag {
         files; files that the run has not begun are in it, and those that it has not listed are not.
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },
+    Flag(
+      long: "settle", group: .output, verbs: [.report],
+      summary: "Note that you have looked at the files that were accepted twice, or maybe twice",
+      detail: """
+        This report and later ones don't count them any more. The note is in the first directory, beside the journals.
+        """
+    ) { (arguments, _) in arguments.manifest.settlesDoubts = true },
   ]
 }
 

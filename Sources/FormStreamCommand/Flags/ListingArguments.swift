@@ -24,4 +24,5 @@ struct ManifestArguments {
   var shardCount: Int?
   var shardBase: Int?
   var failed: Argument?
+  var settlesDoubts = false
 }

@@ -1,6 +1,7 @@
 /// The arguments of `send` that no other command has.
 struct SendingArguments {
-  var concurrency = 4
+  /// Nil if the run finds the number.
+  var concurrency: Int?
   var fieldName: String?
   var requestRate: Double?
   var maximumFailures: Int?

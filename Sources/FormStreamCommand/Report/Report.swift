@@ -7,7 +7,7 @@ import FormStreamPlatform
 func report(_ plan: ReportPlan) throws(Failure) {
   let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
-  let report: BatchReport
+  var report: BatchReport
   do {
     report = try BatchReport(
       on: manifests, shard: plan.shard, in: plan.directories,
@@ -23,6 +23,12 @@ func report(_ plan: ReportPlan) throws(Failure) {
     throw Failure(anyOf: error)
   }
   try failed?.commit()
+  if plan.settlesDoubts, let directory = plan.directories.first, !report.doubts.isEmpty {
+    try convertingErrors { () throws(BatchError) in
+      try SettledDoubts.settle(report.doubts, in: directory)
+    }
+    report.noteSettled()
+  }
   let exit = report.exit
   if plan.printsRecord {
     try OutputFile(.standardOutput).write(
@@ -113,6 +119,10 @@ extension BatchReport {
     }
     if maybeDuplicates > 0 {
       lines.append("\(counted(maybeDuplicates, "file", "files")) accepted, and maybe twice.")
+    }
+    if settled > 0 {
+      lines.append(
+        "\(counted(settled, "file", "files")) accepted twice, or maybe twice, and settled with --settle.")
     }
     return lines
   }

@@ -11,6 +11,8 @@ struct ReportPlan {
   let directories: [LocalPath]
   /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
+  /// Whether the files that may have been accepted twice are settled.
+  let settlesDoubts: Bool
   let printsRecord: Bool
 }
 
@@ -23,6 +25,7 @@ extension ReportPlan {
     shard = try arguments.manifest.chosenShard(environment: environmentVariable)
     directories = arguments.operands.map(\.path)
     failed = try arguments.manifest.failedTarget(besideRecords: arguments.printsJSON)
+    settlesDoubts = arguments.manifest.settlesDoubts
     printsRecord = arguments.printsJSON
   }
 }

@@ -11,7 +11,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   }
   // A connection and an open file for each request, and some files that are opened ahead.
   let concurrency = plan.batch.requestsAtOnce
-  let needed = 24 + 2 * concurrency
+  let needed = 24 + 2 * (plan.batch.findsConcurrency ? 4 : concurrency)
   guard
     canOpenDescriptors(
       wanting: UInt(64 + 3 * concurrency + plan.batch.maximumSetAside), needing: UInt(needed))
@@ -33,7 +33,9 @@ func send(_ plan: SendPlan) throws(Failure) {
   let start = ContinuousClock.now
   let outputLock = Guarded(false)
   var batch = input.batch
-  batch.spareDescriptors = max(0, min(256, descriptorLimit() - needed - 16))
+  batch.maximumFoundConcurrency = max(4, min(batch.maximumFoundConcurrency, (descriptorLimit() - 24) / 4))
+  let used = 24 + 2 * batch.requestsAtOnce
+  batch.spareDescriptors = max(0, min(256, descriptorLimit() - used - 16))
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
       { [origin = FailedList.Origin(input)] file in try failedList.add(file, of: origin) }
@@ -87,7 +89,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   }
   let signal = interruption.end()
   let summary = SendSummary(
-    run.totals, duration: start.duration(to: .now), failure: failure,
+    run.totals, concurrency: run.concurrency, duration: start.duration(to: .now), failure: failure,
     earlyEnd: run.earlyEnd, signal: signal, plan: plan, input: input,
     failedList: failedList)
   if let output {

@@ -6,6 +6,7 @@ import FormStreamPlatform
 /// The summary of `send`: how many files ended in each state, and the exit code.
 struct SendSummary {
   private let totals: BatchTotals
+  private let concurrency: Int
   private let duration: Duration
   private let failure: Failure?
   private let earlyEnd: EarlyEnd?
@@ -15,10 +16,10 @@ struct SendSummary {
   private let failedList: FailedList?
 
   init(
-    _ totals: BatchTotals, duration: Duration, failure: Failure?, earlyEnd: EarlyEnd?,
+    _ totals: BatchTotals, concurrency: Int, duration: Duration, failure: Failure?, earlyEnd: EarlyEnd?,
     signal: Int32?, plan: SendPlan, input: PreparedBatch, failedList: FailedList?
   ) {
-    self.totals = totals
+    (self.totals, self.concurrency) = (totals, concurrency)
     self.duration = duration
     self.failure = failure
     self.earlyEnd = earlyEnd
@@ -49,7 +50,7 @@ struct SendSummary {
 
   var record: JSONValue {
     totals.record(
-      manifest: input.manifest, shard: plan.batch.shard, round: round, isResumed: input.isResumed,
+      manifest: input.manifest, shard: plan.batch.shard, round: round, isResumed: input.isResumed, concurrency: concurrency,
       duration: duration, exit: Int(exit.rawValue))
   }
 

@@ -1,0 +1,85 @@
+import FormStreamDigest
+import FormStreamJSON
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The files that may have been accepted twice, or were, and that somebody has looked at. Later reports don't count them. They are
+/// in files of their own beside the journals, because a run and a report may write at the same time.
+package struct SettledDoubts: Sendable {
+  /// A file that may have been accepted twice.
+  package struct Doubt: Hashable, Sendable {
+    let manifest: String
+    let offset: Int64
+    /// Whether the file was certainly accepted twice.
+    let isDuplicate: Bool
+  }
+
+  private var doubts: Set<Doubt> = []
+
+  private static let prefix = "settled-"
+  private static let suffix = ".jsonl"
+  private static let schema = "formstream.settled/1"
+
+  /// Reads the files in directories of journals.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package init(in directories: [LocalPath]) throws(BatchError) {
+    for directory in directories {
+      for name in try JournalReader.names(in: directory) where Self.isOurs(name) {
+        try read(directory.appending(name.bytes))
+      }
+    }
+  }
+
+  private static func isOurs(_ name: FileName) -> Bool {
+    name.bytes.starts(with: prefix.utf8) && name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+  }
+
+  /// Reads a file. A line that can't be read settles nothing.
+  private mutating func read(_ path: LocalPath) throws(BatchError) {
+    guard let file = try JournalReader.open(path) else { return }
+    var lines = LineReader(file, from: 0, maximumLine: ManifestReader.maximumLine)
+    do throws(LineReader.Failure) {
+      while let line = try lines.next() {
+        guard let value = try? JSONValue(parsing: line.bytes), value["schema"]?.text == Self.schema,
+          let manifest = value["manifest"]?.text, let offset = value["offset"]?.integer
+        else { continue }
+        doubts.insert(Doubt(manifest: manifest, offset: offset, isDuplicate: value["duplicate"] == true))
+      }
+    } catch {
+      if case .system(let error) = error { throw JournalReader.unreadable(path, error) }
+    }
+  }
+
+  /// Whether a doubt was looked at. A file that was accepted twice after somebody had looked at a mere doubt is not settled.
+  func settles(_ doubt: Doubt) -> Bool {
+    doubts.contains(doubt)
+      || !doubt.isDuplicate
+        && doubts.contains(Doubt(manifest: doubt.manifest, offset: doubt.offset, isDuplicate: true))
+  }
+
+  /// Writes down that somebody has looked at doubts.
+  ///
+  /// - Throws: `writeFailed`.
+  package static func settle(_ doubts: [Doubt], in directory: LocalPath) throws(BatchError) {
+    let name = FileName("\(prefix)\(UUIDText.random())\(suffix)")
+    do throws(SystemError) {
+      let directory = try DirectoryDescriptor(openingOrMaking: directory)
+      let file = try AppendedFile(name, in: directory)
+      for doubt in doubts {
+        let line: JSONValue = [
+          "schema": .string(schema), "manifest": .string(doubt.manifest),
+          "offset": .integer(doubt.offset), "duplicate": .boolean(doubt.isDuplicate),
+        ]
+        try file.append(line.line())
+      }
+      try file.synchronize()
+      try file.close()
+    } catch {
+      throw BatchError(
+        .writeFailed, on: directory.description,
+        "Nothing is settled: the directory \(directory.description.quoted) can't be written to: \(error).",
+        underlying: error)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// Finds the number of requests at the same time that brings the most work done. It begins with few, and doubles the number as
+/// long as that brings enough. After that, it tries a little more now and then, because networks and servers change.
+struct ConcurrencySearch {
+  /// The fewest and the most requests at the same time.
+  static let range = 4...64
+
+  /// What the server and the network have done in a while.
+  private struct Window {
+    let begin: ContinuousClock.Instant
+    var work: Double = 0
+    var responses = 0
+  }
+
+  /// The number of requests at the same time.
+  private(set) var count: Int
+  private let maximum: Int
+  private var window: Window
+  /// The number that is compared with ``count``, and the work that it has done in a second; nil if nothing is being tried.
+  private var before: (count: Int, speed: Double)?
+  private var isDoubling = true
+  /// How many windows pass until more is tried.
+  private var rest = 0
+
+  /// How long a window lasts at least. It has two responses for each request at the same time, so that none counts for much.
+  private static let shortest = Duration.milliseconds(200)
+  /// A request costs as much as these bytes do, whatever it brings.
+  private static let bytesPerRequest = 32_768.0
+  /// How many windows pass before more is tried again.
+  private static let pause = 20
+  /// How much more work must be done, as a share of the share by which the number has grown.
+  private static let enough = 0.3
+
+  init(maximum: Int, now: ContinuousClock.Instant) {
+    self.maximum = maximum
+    count = min(Self.range.lowerBound, maximum)
+    window = Window(begin: now)
+  }
+
+  /// Notes a response.
+  ///
+  /// - Parameter bytes: how many bytes the request has sent.
+  mutating func note(_ bytes: Int64, now: ContinuousClock.Instant) {
+    window.work += Double(bytes) + Self.bytesPerRequest
+    window.responses += 1
+    let length = window.begin.duration(to: now)
+    guard window.responses >= 2 * count, length >= Self.shortest else { return }
+    decide(window.work / (length / .seconds(1)))
+    window = Window(begin: now)
+  }
+
+  private mutating func decide(_ speed: Double) {
+    if let before {
+      let growth = Double(count) / Double(before.count)
+      if speed < before.speed * (1 + (growth - 1) * Self.enough) {
+        // The first window after a change back is that of requests that were begun before it.
+        (count, self.before, isDoubling, rest) = (before.count, nil, false, Self.pause)
+        return
+      }
+    }
+    if rest > 0 {
+      rest -= 1
+      return
+    }
+    let more = min(isDoubling ? 2 * count : count + max(count / 4, 1), maximum)
+    before = more > count ? (count, speed) : nil
+    if before == nil { rest = Self.pause }
+    count = more
+  }
+
+  /// Notes that the server is overloaded: fewer requests are sent at the same time, and more are not tried soon.
+  mutating func noteOverload(now: ContinuousClock.Instant) {
+    count = max(min(Self.range.lowerBound, maximum), count / 2)
+    (before, isDoubling, rest) = (nil, false, Self.pause)
+    window = Window(begin: now)
+  }
+}

@@ -49,6 +49,9 @@ public struct Batch: Sendable {
   public var concurrency: Int?
   /// How many requests may begin in a second; nil for no limit.
   public var requestRate: Double?
+  /// Largest rates for some times of the day, besides that of ``request``; the lowest counts. A request keeps the rate that it began
+  /// with.
+  public var ratePeriods: [RatePeriod] = []
   /// How often a request is tried, and how long it waits in between.
   public var retry = RetryPolicy(attempts: 3)
   /// After how many files that were not accepted the run is ended; nil for no limit.
@@ -140,6 +143,7 @@ extension Batch {
   /// their number is fixed.
   package var findsConcurrency: Bool {
     concurrency == nil && packing != .together && request.options.maximumRate == nil
+      && ratePeriods.isEmpty
   }
 
   /// How many requests are sent at the same time, at most.

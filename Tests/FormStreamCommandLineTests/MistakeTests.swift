@@ -129,6 +129,11 @@ import Testing
       64, ["--limit-rate (argument 6) is not a rate", "such as 500K"], "post", "-d", "a", url,
       "--limit-rate", "1MB"),
     Mistake(
+      64, ["--limit-rate has a time of the day, which only send takes"], "--limit-rate", "09:00-18:00 2M", "post",
+      "-d", "a", url),
+    Mistake(
+      64, ["--limit-rate (argument 3) is not a rate", "such as 500K."], "send", "--limit-rate", "09:00-18 2M", url, "nosuch"),
+    Mistake(
       64, ["--max-body (argument 3) is not a size", "such as 10M"], "receive", "--max-body", "1MB"),
     Mistake(
       64, ["--limit body (argument 3) is not a size", "such as 10M"], "receive", "--limit", "body=x"

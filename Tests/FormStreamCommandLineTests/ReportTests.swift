@@ -68,7 +68,7 @@ import Testing
     #expect(
       record.hasSuffix(
         #"","shard":"1/1","rounds":1,"journals":1,"open_journals":0,"damaged_journals":0,"listed":true,"files":4,"ok":3,"failed":1,"retryable":0,"unknown":0,"#
-          + #""source_changed":0,"missing":0,"duplicates":0,"maybe_duplicates":1,"bytes":3,"exit":3}"#
+          + #""source_changed":0,"missing":0,"duplicates":0,"maybe_duplicates":1,"settled":0,"bytes":3,"exit":3}"#
       ))
   }
 

@@ -136,4 +136,17 @@ import Testing
     #expect(try night([:], "S -q; $F report j").exit == 3)
     #expect(try night([:], "chmod 500 j; $F report --settle j").exit == (getuid() == 0 ? 0 : 74))
   }
+
+  @Test func `a list replaces the one of the round before, unless that was sent`() throws {
+    #expect(try night(["*": 400], "S -q --failed list").exit == 1)
+    #expect(try night(["a": 400], "S -q --failed list; grep -c path_b64 list").output == "1\n")
+    // All are accepted now, so there is no list.
+    #expect(try night([:], "S -q --failed list && [ ! -e list ]").exit == 0)
+    // A list that was sent stays, and so does any other file.
+    _ = try night(["a": 400], "echo 2 >> d/a; S -q --failed list; L list -q")
+    let sent = try night(["a": 400], "cp list kept; S -q --failed list; cmp list kept || echo changed")
+    #expect(sent.output.isEmpty && sent.stderr.contains("exists already, and is not replaced"), "\(sent.stderr)")
+    let other = try night([:], "echo text > other; S -q --failed other; cat other; S -q --failed list")
+    #expect(other.exit == 74 && other.output == "text\n", "\(other.stderr)")
+  }
 }

@@ -171,3 +171,12 @@ func waitingForDescriptors<Result>(
   }
   return try open()
 }
+
+/// How many minutes have passed since midnight, by the local clock.
+///
+/// C: `localtime_r`
+func minuteOfDay() -> Int {
+  var (now, local) = (time(nil), tm())
+  localtime_r(&now, &local)
+  return Int(local.tm_hour) * 60 + Int(local.tm_min)
+}

@@ -22,9 +22,7 @@ extension Batch {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
-    if let rate = request.options.maximumRate {
-      request.options.maximumRate = max(1, rate / Int64(requestsAtOnce))
-    }
+    request.options.maximumRate = rate(at: ratePeriods.isEmpty ? 0 : minuteOfDay())
     request.options.responseTarget = .truncated(
       at: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
     return request

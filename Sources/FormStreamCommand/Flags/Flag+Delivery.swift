@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamHTTP
 
 /// The flags about retries, time limits, speed and redirects.
@@ -94,13 +95,20 @@ extension Flag {
       ],
       detail: """
         With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share.
+        time gets an equal share. send also takes a time of the day, as in '09:00-18:00 2M', and several of them: a request \
+        that begins in it has that limit, and at other times there is none.
         """
     ) { (arguments, argument) throws(Failure) in
+      if arguments.verb ?? .send == .send,
+        let period = RatePeriod(argument.shown, rate: { Int64(size: $0) })
+      {
+        arguments.sending.ratePeriods.append(period)
+        return
+      }
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
           "\(argument.named("--limit-rate")) is not a rate: write bytes a second, with or without K, M or G at "
-            + "the end, such as 500K.")
+            + "the end, such as 500K. With send, a time of the day may come before it, as in '09:00-18:00 2M'.")
       }
       arguments.request.options.maximumRate = rate
     },

@@ -64,6 +64,9 @@ struct LowArguments {
       parser.verb = verb ?? parser.verb
     }
     if document == nil { try checkFlags(parser.used) }
+    if verb != .send, !sending.ratePeriods.isEmpty {
+      throw .usage("--limit-rate has a time of the day, which only send takes: write the rate alone, such as 2M.")
+    }
     if request.hidesRefused, parser.unneeded.contains("--fail-with-body") {
       throw .usage(
         "-f doesn't print the response of a refused request, and --fail-with-body does: leave one out."

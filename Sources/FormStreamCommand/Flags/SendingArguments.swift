@@ -1,5 +1,8 @@
+import FormStreamBatch
+
 /// The arguments of `send` that no other command has.
 struct SendingArguments {
+  var ratePeriods: [RatePeriod] = []
   /// Nil if the run finds the number.
   var concurrency: Int?
   var fieldName: String?

@@ -60,9 +60,6 @@ struct BatchView: ProgressView {
     case .sending, .done: break
     }
     if isListing { pieces.append(LinePiece(text: "listing…", rank: 8)) }
-    if progress.concurrency > 1 {
-      pieces.append(LinePiece(text: "\(progress.concurrency) at a time", rank: 1))
-    }
     if let errors { pieces.append(LinePiece(text: errors, rank: 7)) }
     pieces.append(.number(HumanReadable.size(progress.handed), width: 8, rank: 5))
     if let total = progress.total, progress.handed < total {
@@ -70,6 +67,9 @@ struct BatchView: ProgressView {
     }
     if let rate { pieces.append(.number(HumanReadable.rate(rate), width: 10, rank: 3)) }
     if let left { pieces.append(LinePiece(text: "\(HumanReadable.time(left)) left", rank: 6)) }
+    if progress.concurrency > 1 {
+      pieces.append(LinePiece(text: "\(progress.concurrency) at a time", rank: 1))
+    }
     return pieces
   }
 

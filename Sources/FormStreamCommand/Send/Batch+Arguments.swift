@@ -48,6 +48,7 @@ extension Batch {
     sliceSize = sending.sliceSize
     concurrency = sending.concurrency
     requestRate = sending.requestRate
+    ratePeriods = sending.ratePeriods
     maximumFailures = sending.maximumFailures
     retry = request.options.retry
     if !typed.isRetryGiven { retry.attempts = 3 }

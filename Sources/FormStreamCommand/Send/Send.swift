@@ -22,7 +22,9 @@ func send(_ plan: SendPlan) throws(Failure) {
     )
   }
   try checkCookieFile(plan.cookieJar)
-  var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
+  var failedList = try plan.failed.map { target throws(Failure) in
+    try FailedList(target, journal: plan.batch.manifest == nil ? plan.batch.journal : nil)
+  }
   let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may

@@ -22,8 +22,7 @@ extension BatchSettings {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
-    request.options.responseTarget = .truncated(
-      at: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
+    request.options.responseTarget = .truncated(at: maximumResponse(files: files.count))
     return request
   }
 

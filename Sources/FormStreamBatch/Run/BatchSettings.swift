@@ -42,6 +42,8 @@ package struct BatchSettings: Sendable {
   package var urls: URLTemplate?
   /// Compares the server's statement about a file with the file.
   package var check: ResponseCheck?
+  /// Where the value is in the response that is kept of each file; nil if none is.
+  package var keptValue: ResponsePath?
   /// The id of the manifest, or of the run if there is no manifest.
   package var id = UUIDText.random()
   /// Whether ``id`` is the id of a manifest.
@@ -73,6 +75,11 @@ package struct BatchSettings: Sendable {
   /// the file of each stays open.
   package var maximumSetAside: Int {
     packing.isShared ? concurrency : min(32 + 8 * concurrency, spareDescriptors)
+  }
+
+  /// How many bytes of a response are kept.
+  func maximumResponse(files: Int) -> Int {
+    check == nil && keptValue == nil ? 4096 : JSONResponse.maximumBytes(files: files)
   }
 
   /// Whether a digest of each file is needed.

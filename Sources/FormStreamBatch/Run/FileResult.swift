@@ -55,6 +55,8 @@ package struct FileResult: Sendable {
   /// How long all requests for the file took.
   let duration: Duration
   let response: Response?
+  /// What the server calls the file; nil if the file was not accepted, or no value was to be kept.
+  package var value: ResponseValue?
   /// Why the file was not accepted; nil if it was accepted.
   package var error: FileFailure?
 }

@@ -62,6 +62,7 @@ extension BatchSettings {
     computesDigest = typed.options.computesDigest
     sendsIdempotencyKeys = try Self.sendsKeys(typed.idempotencyKey)
     check = try sending.responseCheck(packing)
+    keptValue = try sending.mappedPath(packing)
   }
 
   private static func sendsKeys(_ key: Argument?) throws(Failure) -> Bool {

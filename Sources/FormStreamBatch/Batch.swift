@@ -71,6 +71,8 @@ public struct Batch: Sendable {
   package var fieldName = FileTemplate(literal: "file")
   /// The values of some parts of the form, by the indices of the parts.
   package var fieldTemplates: [Int: FileTemplate] = [:]
+  /// Where the value is in the response that is kept of each file; nil if none is.
+  package var keptValue: ResponsePath?
   /// The URLs of the files, if the files are sent without a form; nil if they are sent in forms.
   package var urls: URLTemplate?
   /// The largest number of requests that the run may find. Each needs two descriptors.
@@ -155,6 +157,11 @@ extension Batch {
 
   /// The most requests that are sent at the same time. Each needs two descriptors.
   package static let maximumConcurrency = 1000
+
+  /// How many bytes of a response are kept.
+  func maximumResponse(files: Int) -> Int {
+    check == nil && keptValue == nil ? 4096 : JSONResponse.maximumBytes(files: files)
+  }
 
   /// Whether a digest of each file is needed.
   var needsDigest: Bool {

@@ -111,7 +111,7 @@ extension Batch {
         "Slices are sent in forms, each in a request of its own: leave out the packing, or the slices."
       } else if let sliceSize, sliceSize <= 0 {
         "The size of slices is \(sliceSize): choose one above 0."
-      } else if let check, packing.isShared, !check.namesPlace {
+      } else if let check, packing.isShared, !check.path.namesPlace {
         "The check compares one value with several files: write {i} for the place of each, as in files[{i}].sha256."
       } else if packing.isShared, !fieldTemplates.isEmpty {
         "A text field has values of a file, and requests have several files: leave one out."

@@ -43,6 +43,24 @@ extension Failure {
         + "with mkdir -p.")
   }
 
+  /// The failure if a file that a flag names can't be opened for writing.
+  static func unusableOutput(
+    _ path: LocalPath, of flag: String, cause error: SystemError
+  ) -> Failure {
+    let name = "The file \"\(path)\""
+    let description =
+      switch error {
+      case .deadLink:
+        "\(name) is a link to a file that does not exist: create that file first, or choose another."
+      case .notFound:
+        "\(name) can't be written: its directory does not exist. Choose another with \(flag), or make the directory first, "
+          + "with mkdir -p."
+      case .isADirectory: "The path \"\(path)\" is a directory: name a file in it with \(flag)."
+      default: "\(name) can't be written: \(error). Choose another with \(flag)."
+      }
+    return Failure(.inputOutput, description)
+  }
+
   init(_ error: MultipartError) {
     self.init(ExitCode(error.code) ?? .bug, error.message.text(naming: flagName))
   }

@@ -78,15 +78,15 @@ import Testing
   }
 
   @Test func `a server is asked about a file after its last slice`() throws {
-    let check = ResponseCheck("size")
+    let check = ResponseCheck(of: try #require(ResponsePath("size")))
     let result = try makeResult(.ok, body: #"{"size":7}"#)
     for (offset, state) in [(0, .ok), (4, .failed), (nil, .failed)] as [(Int64?, BatchState)] {
       var unit = unit(["a"], size: 8)
       unit.slice = try offset.map { try #require(FileSlice(at: $0, of: 4, in: 8)) }
       _ = unit.note(result, isIdempotent: false)
-      unit.verify(check, against: result)
+      unit.readResponse(of: result, verifying: check, keepingValueAt: nil)
       #expect(unit.members.map(\.ending.state) == [state])
-      unit.verify(nil, against: result)
+      unit.readResponse(of: result, verifying: nil, keepingValueAt: nil)
       #expect(unit.members.map(\.ending.state) == [state])
     }
   }

@@ -14,7 +14,7 @@ import Testing
     _ path: String, _ body: String, at place: Int = 0, isTruncated: Bool = false,
     digest: SHA256Digest? = digest
   ) throws -> String? {
-    let check = try #require(ResponseCheck(path))
+    let check = ResponseCheck(of: try #require(ResponsePath(path)))
     let response = try makeResponse(200, body, isTruncated: isTruncated)
     return check.mismatch(in: .init(response), at: place, size: 12, digest: digest)
   }
@@ -52,12 +52,12 @@ import Testing
 
   @Test func `each file of a request has its own place`() throws {
     let body = #"{"files":[{"size":1},{"size":12}]}"#
-    #expect(try #require(ResponseCheck("files[{i}].size")).namesPlace)
+    #expect(try #require(ResponsePath("files[{i}].size")).namesPlace)
     #expect(try mismatch("files[{i}].size", body, at: 1) == nil)
     #expect(try mismatch("files[{i}].size", body, at: 0) != nil)
     let missing = try mismatch("files[{i}].size", body, at: 2)
     #expect(missing == #"the response has no text or number at "files[2].size""#)
-    #expect(try #require(ResponseCheck("size")).namesPlace == false)
+    #expect(try #require(ResponsePath("size")).namesPlace == false)
   }
 
   @Test(arguments: [
@@ -65,6 +65,6 @@ import Testing
     "a.[0]", "a[99999999999999999999]", "a[{j}]",
   ])
   func `a path that is none is refused`(_ path: String) {
-    #expect(ResponseCheck(path) == nil)
+    #expect(ResponsePath(path) == nil)
   }
 }

@@ -48,7 +48,7 @@ import Testing
   private static let writers = [
     "output": "-o {}", "dump-header": "-D {}", "cookie-jar": "-c {}", "failed": "--failed {}",
     "journal": "--journal {}", "into": "--into {}", "output-dir": "-O --output-dir {}",
-    "remote-name": "-O",
+    "remote-name": "-O", "log": "--log {}", "map": "--map {} --map-value id",
   ]
 
   /// Flags with a value that names neither.
@@ -80,8 +80,8 @@ import Testing
     #expect(!flags.isEmpty)
     return flags.compactMap { flag in
       let (name, value) = (String(flag.name), String(flag.value))
-      // --verify has a path in JSON.
-      return placeholders.contains(value) || name == "verify" ? nil : name
+      let isPathInJSON = ["verify", "map-value"].contains(name)
+      return placeholders.contains(value) || isPathInJSON ? nil : name
     }
   }
 
@@ -163,6 +163,7 @@ import Testing
           #expect(result.exit == 64, "\(line): \(result.stderr)")
           let isExplained =
             result.stderr.contains("would replace the file \"")
+            || result.stderr.contains("would append to the file \"")
             || result.stderr.contains("also the standard output")
           #expect(isExplained, "\(line): \(result.stderr)")
           let left = try shell("cat k; readlink l; stat -c %h k", in: place).output
@@ -180,6 +181,9 @@ import Testing
     ("get -n -o .netrc U", "--netrc reads"), ("get -n -c h/.netrc U", "--netrc reads"),
     ("get -D k U", "CURL_CA_BUNDLE reads"), ("send -c d/f U d", "in the directory \"d\""),
     ("send -c dl/d/f U .", "in the directory \".\""),
+    ("send --log d/f U d", "append to the file \"d/f\" in the directory \"d\""),
+    ("send --log d/new U d", "append to the file \"d/new\" in the directory \"d\""),
+    ("send --map dl/d/new --map-value a U .", "in the directory \".\""),
     ("get --capath d -o d/f U", "in the directory"),
     ("get -z -k -c k U", "-z reads"), ("get -K k -b k -c k U", "-K reads"),
     ("get -b k -K k -c k U", "-K reads"),
@@ -212,6 +216,30 @@ import Testing
       in: place)
     #expect(result.output == "74\nk: text\n", "\(result.stderr)")
     #expect(result.stderr.contains("-c would replace the file"), "\(result.stderr)")
+  }
+
+  @Test(arguments: ["--log l", "--map l --map-value a"])
+  func `a file of a list is not sent while lines are added to it`(_ flags: String) throws {
+    let place = try Self.place("k: text\n")
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell(
+      "echo k > list; $F send \(flags) --files-from list \(server.url); echo $?; cat k", in: place)
+    #expect(result.output == "74\nk: text\n", "\(result.stderr)")
+    #expect(result.stderr.contains("appends to the file \"l\", which is among the files"), "\(result.stderr)")
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    "--log x --map ./x --map-value a", "--log k --map l --map-value a", "--failed x --log x",
+    "--map x --map-value a -c x",
+  ])
+  func `two flags can't write one file`(_ flags: String) throws {
+    let place = try Self.place("k: text\n")
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell("$F send \(flags) \(server.url) g; echo $?; cat k", in: place)
+    #expect(result.output == "64\nk: text\n", "\(result.stderr)")
+    #expect(result.stderr.contains("both write the file"), "\(result.stderr)")
+    #expect(server.requests.isEmpty)
   }
 
   @Test(arguments: [

@@ -111,6 +111,10 @@ import Testing
     "as": Effect("--as", "photo", shows: "name=\"photo\"; filename=\"words\""),
     "journal": Effect("--journal", "missing/journal", shows: "mkdir -p"),
     "failed": Effect("--failed", "rest", "--retry", "0", shows: "The failed list", at: "/lost"),
+    "log": Effect("--log", "/dev/stderr", shows: "\tok\t6\twords\n"),
+    "map": Effect(
+      "--map", "/dev/stderr", "--map-value", "id", shows: "not in the file of --map: the response is not JSON"),
+    "map-value": Effect("--map-value", "id", shows: "add --map FILE"),
     "progress": Effect("--progress", "json", shows: "formstream.progress/2"),
     "all": Effect("--all", shows: "--all is about what a journal says"),
     "checksum": Effect("--checksum", "--journal", "j", "--json", shows: "\"sha256\":\"ff6"),

@@ -23,8 +23,7 @@ extension Batch {
     }
     request.options.retry.attempts = 1
     request.options.maximumRate = rate(at: ratePeriods.isEmpty ? 0 : minuteOfDay())
-    request.options.responseTarget = .truncated(
-      at: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
+    request.options.responseTarget = .truncated(at: maximumResponse(files: files.count))
     return request
   }
 

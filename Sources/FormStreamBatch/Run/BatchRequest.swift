@@ -56,15 +56,22 @@ struct BatchRequest {
     for index in members.indices { members[index].ending.note(reason) }
   }
 
-  /// Compares the server's statement with each file. The server states the digest or size of a complete file, so slices
-  /// before the last are not compared.
-  mutating func verify(_ check: ResponseCheck?, against result: TransferResult) {
-    guard let check, result.outcome == .ok, slice?.next == nil, let response = result.response
-    else {
-      return
+  /// Compares the server's response with each file, and keeps the value of each file in it. The response is about a complete
+  /// file, so the responses to slices before the last are not read.
+  ///
+  /// - Parameter path: where the value is that is kept; nil if none is.
+  mutating func readResponse(
+    of result: TransferResult, verifying check: ResponseCheck?, keepingValueAt path: ResponsePath?
+  ) {
+    guard check != nil || path != nil, result.outcome == .ok, slice?.next == nil,
+      let response = result.response.map(JSONResponse.init)
+    else { return }
+    for place in members.indices {
+      if let check { members[place].ending.verify(check, response, at: place) }
+      if let path {
+        members[place].ending.keep(ResponseValue(at: path, in: response, place: place))
+      }
     }
-    let statement = ResponseCheck.Statement(response)
-    for place in members.indices { members[place].ending.verify(check, statement, at: place) }
   }
 
   /// Removes the files for which no request can be made, and returns what became of them. If no single file is at fault,

@@ -24,7 +24,8 @@ extension BatchRun {
       let begun = ContinuousClock.now
       let result = await result(of: sent, unit)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
-      unit.verify(plan.check, against: result)
+      unit.readResponse(
+        of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
       let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       // The journal must have the results before another request begins.
       finish(leaving)

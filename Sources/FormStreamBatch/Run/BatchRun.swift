@@ -60,11 +60,15 @@ package final class BatchRun: Sendable {
   let pace: RequestPace
   let state = Guarded(State())
   let queue: FileQueue
+  private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
   private let roomForResults: @Sendable () async -> Void
 
   /// - Parameters:
+  ///   - beforeJournal: receives the results of each request, on several threads, before their records are in the journal.
+  ///     So if a file's record is in the journal, this closure has returned for the file, even if the process is killed. If
+  ///     it throws, the journal gets no record of these files, and the run ends.
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
   ///   - rest: receives each listed file whose state is not `ok`, so that the file can be sent again. At the end of the
   ///     run, it also receives the files that were not begun. It is called on several threads. If it throws, the run ends.
@@ -72,12 +76,14 @@ package final class BatchRun: Sendable {
   /// - Throws: an error if the session can't be made.
   package init(
     _ plan: Batch, journal: Journal?,
+    beforeJournal: (@Sendable ([FileResult]) throws -> Void)? = nil,
     report: @escaping @Sendable (FileResult) throws -> Void,
     rest: (@Sendable (BatchFile) throws -> Void)? = nil,
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
     self.journal = journal
+    self.beforeJournal = beforeJournal
     self.report = report
     self.rest = rest
     self.roomForResults = roomForResults
@@ -276,7 +282,10 @@ package final class BatchRun: Sendable {
       result.error = result.error?.naming(by: plan.settingName)
       return result
     }
-    endIfThrowing { try journal?.writer.append(results) }
+    endIfThrowing {
+      try beforeJournal?(results)
+      try journal?.writer.append(results)
+    }
     // The caller gets the results even if the journal's disk is full.
     endIfThrowing { for result in results { try report(result) } }
     for ending in endings where ending.state != .ok {

@@ -23,6 +23,8 @@ struct FileOutcome {
   private var doubtfulKey: IdempotencyKey?
   /// Whether the server may have the file, or some of it.
   private(set) var mayBeStored = false
+  /// What the server calls the file; nil if no response was read for it.
+  private var value: ResponseValue?
   /// How many files the last request had.
   private var sharers = 1
 
@@ -81,21 +83,24 @@ struct FileOutcome {
     error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
 
-  /// Compares the server's statement with the file. If they differ, the file is not accepted, and it is not known what the
+  /// Compares the server's response with the file. If they differ, the file is not accepted, and it is not known what the
   /// server has.
   ///
   /// - Parameter place: the file's place in the request.
   mutating func verify(
-    _ check: ResponseCheck, _ statement: ResponseCheck.Statement, at place: Int
+    _ check: ResponseCheck, _ response: JSONResponse, at place: Int
   ) {
     guard
-      let mismatch = check.mismatch(in: statement, at: place, size: file.size, digest: digest)
+      let mismatch = check.mismatch(in: response, at: place, size: file.size, digest: digest)
     else { return }
     state = .failed
     error = FileFailure(
       code: "digest-mismatch",
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
+
+  /// Keeps what the server calls the file.
+  mutating func keep(_ value: ResponseValue) { self.value = value }
 
   /// The state after a file has changed. If another file of the form changed, this file can be retried, because the next
   /// request has the current contents of the other file.
@@ -195,6 +200,6 @@ struct FileOutcome {
         FileResult.Response(
           body: Array(response.body.prefix(responseLimit)),
           isTruncated: response.isTruncated || response.body.count > responseLimit)
-      }, error: error)
+      }, value: state == .ok ? value : nil, error: error)
   }
 }

@@ -63,6 +63,8 @@ public struct FileResult: Sendable {
   public let duration: Duration
   /// The beginning of the last response; nil if there was none.
   public let response: Response?
+  /// What the server calls the file; nil if the file was not accepted, or no value was to be kept.
+  package var value: ResponseValue?
   /// Why the file was not accepted; nil if it was accepted.
   public internal(set) var error: FileFailure?
 }

@@ -58,6 +58,32 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.sending.check = argument },
     Flag(
+      long: "map", value: Value(placeholder: "FILE", completion: .path, use: .appended),
+      group: .output, verbs: [.send],
+      summary: "Add a line to FILE for each accepted file: its path, a tab, the value of --map-value",
+      detail: """
+        FILE is only added to. If a file is sent again, as in a later round, its last line counts. The line is written \
+        before the journal says that the file was accepted. Characters that can't be displayed are spelled out, such as \
+        \\u{A}; if that changes the path, or if it is not UTF-8, a third column has the path in base 64. If the response has no \
+        text or integer there, a message says so, and there is no line.
+        """
+    ) { (arguments, argument) in arguments.sending.map = argument },
+    Flag(
+      long: "map-value", value: Value(placeholder: "PATH"), group: .output, verbs: [.send],
+      summary: "The place of the value of --map in the JSON response, such as a.b[0].id",
+      detail: "The path is written like that of --verify; {i} is the place of the file in the request, from 0."
+    ) { (arguments, argument) in arguments.sending.mappedValue = argument },
+    Flag(
+      long: "log", value: Value(placeholder: "FILE", completion: .path, use: .appended),
+      group: .output, verbs: [.send],
+      summary: "Add a line to FILE for the result of each file: time, outcome, bytes, path",
+      detail: """
+        The columns are separated by tabs. If the file was not accepted, the next column is the code of its error. The path \
+        is written as by --map, with the exact one in the column after the code. If FILE is renamed or removed, the next \
+        line begins a new one.
+        """
+    ) { (arguments, argument) in arguments.sending.log = argument },
+    Flag(
       long: "max-rate", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
       summary: "Begin at most N requests a second; a fraction such as 0.5 may be given"
     ) { (arguments, argument) throws(Failure) in

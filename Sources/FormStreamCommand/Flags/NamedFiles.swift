@@ -4,6 +4,8 @@ import FormStreamMultipart
 enum FileUse: Sendable {
   case read
   case written
+  /// Lines are added at the end of the file.
+  case appended
   /// Files are written to the directory that is named.
   case directory
   /// The file is written, but only the plan of the request knows its complete path.
@@ -44,10 +46,11 @@ struct NamedFiles {
             mayBecomeResponse: flag.long == "time-cond"))
       }
     case .response where verb?.isLikeCurl ?? false: break
-    case .written, .response, .directory:
+    case .written, .appended, .response, .directory:
       outputsByFlag.removeAll { $0.flag == flag.long }
       guard !value.isDash, !value.bytes.isEmpty, !value.bytes.contains(0) else { return }
       var output = NamedOutput(value.flag ?? "--\(flag.long)", value.path)
+      output.isAppended = kind.use == .appended
       output.isDirectory = kind.use == .directory
       output.isCookieJar = flag.long == "cookie-jar"
       outputsByFlag.append((flag.long, output))

@@ -13,6 +13,9 @@ struct SendingArguments {
   var sendsAll = false
   var comparesContents = false
   var resumesOnly = false
+  var log: Argument?
+  var map: Argument?
+  var mappedValue: Argument?
   var filename: Argument?
   var puts = false
   var check: Argument?

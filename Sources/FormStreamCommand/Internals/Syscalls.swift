@@ -191,6 +191,20 @@ func timeForLogs() -> String {
   return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
+/// The time where this machine is, with the difference from UTC: `2026-11-23T02:02:03+01:00`.
+///
+/// C: `time`, `localtime_r`, `strftime`
+func localTimeForLogs() -> String {
+  var (now, parts) = (time(nil), tm())
+  var text = [CChar](repeating: 0, count: 32)
+  guard localtime_r(&now, &parts) != nil else { return "" }
+  let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
+  let minutes = abs(parts.tm_gmtoff) / 60
+  let difference = [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+  return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    + (parts.tm_gmtoff < 0 ? "-" : "+") + difference.joined(separator: ":")
+}
+
 /// Reads a file or a pipe to its end, or until there are more than `limit` bytes.
 ///
 /// C: `open`, `read`

@@ -113,7 +113,7 @@ struct CommandFiles {
       {
         let reader = input.source.map { "\($0) reads" } ?? "is an input, too"
         throw .usage(
-          "\(output.flag) would replace the file \"\(output.path)\", which \(reader): choose another name."
+          "\(output.flag) would \(output.effect) the file \"\(output.path)\", which \(reader): choose another name."
         )
       }
       try checkDirectories(output)
@@ -148,14 +148,16 @@ struct CommandFiles {
 
   /// Fails if an output would replace a file in a directory that is sent, or in a directory of certificate authorities.
   private func checkDirectories(_ output: NamedOutput) throws(Failure) {
-    guard isRegularFile(output.path) else { return }
-    let directories = readDirectories + (output.isCookieJar ? sentDirectories : [])
+    // A file that lines are added to is made before the files are listed, so it would be sent.
+    guard isRegularFile(output.path) || output.isAppended && !exists(output.path) else { return }
+    let isKept = output.isCookieJar || output.isAppended
+    let directories = readDirectories + (isKept ? sentDirectories : [])
     for directory in directories where isDirectory(directory) {
       guard let rest = canonical(output.path).components(below: canonical(directory)),
         includesHidden || !rest.contains(where: { $0.first == UInt8(ascii: ".") })
       else { continue }
       throw .usage(
-        "\(output.flag) would replace the file \"\(output.path)\" in the directory \"\(directory)\", which is read: choose another name."
+        "\(output.flag) would \(output.effect) the file \"\(output.path)\" in the directory \"\(directory)\", which is read: choose another name."
       )
     }
   }

@@ -7,6 +7,8 @@ struct NamedOutput {
   let path: LocalPath
   /// Whether the path is a directory that files are written to.
   var isDirectory = false
+  /// Whether the file is kept, and lines are added at its end.
+  var isAppended = false
   /// Whether the output is the file of `-c`, which may replace the file of `-b`.
   var isCookieJar = false
 
@@ -24,6 +26,9 @@ struct NamedOutput {
   var isStandardOutput: Bool {
     if case .standardOutput? = try? OutputPlace(at: path) { true } else { false }
   }
+
+  /// What would happen to a file at the path, for messages.
+  var effect: String { isAppended ? "append to" : "replace" }
 
   /// Whether the output is the response to one of the requests.
   var isResponse: Bool { ["-o", "-O"].contains(flag) }

@@ -31,22 +31,8 @@ final class OutputFile: Sendable {
       } catch  where error == .alreadyExists {
         throw Failure(
           .inputOutput, "\(name) exists already, and is not replaced: choose another name.")
-      } catch  where error == .deadLink {
-        throw Failure(
-          .inputOutput,
-          "\(name) is a link to a file that does not exist: create that file first, or choose another."
-        )
-      } catch  where error == .notFound {
-        throw Failure(
-          .inputOutput,
-          "\(name) can't be written: its directory does not exist. Choose another with \(flag), or make the directory first, with mkdir -p."
-        )
-      } catch  where error == .isADirectory {
-        throw Failure(
-          .inputOutput, "The path \"\(path)\" is a directory: name a file in it with \(flag).")
       } catch {
-        throw Failure(
-          .inputOutput, "\(name) can't be written: \(error). Choose another with \(flag).")
+        throw .unusableOutput(path, of: flag, cause: error)
       }
     }
   }

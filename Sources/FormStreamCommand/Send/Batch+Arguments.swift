@@ -55,6 +55,7 @@ extension Batch {
     computesDigest = typed.options.computesDigest
     sendsIdempotencyKeys = try Self.sendsKeys(typed.idempotencyKey)
     check = try sending.responseCheck(packing)
+    keptValue = try sending.mappedPath(packing)
   }
 
   private static func sendsKeys(_ key: Argument?) throws(Failure) -> Bool {

@@ -25,6 +25,10 @@ func send(_ plan: SendPlan) throws(Failure) {
   var failedList = try plan.failed.map { target throws(Failure) in
     try FailedList(target, journal: plan.batch.manifest == nil ? plan.batch.journal : nil)
   }
+  let log = try plan.log.map { path throws(Failure) in try ResultLog(at: path) }
+  let map = try plan.map.map { path throws(Failure) in
+    try ResponseMap(at: path, isQuiet: plan.isQuiet)
+  }
   let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
@@ -50,23 +54,26 @@ func send(_ plan: SendPlan) throws(Failure) {
     } else if let error = result.error, !plan.isQuiet {
       StandardError.note("\(result.file.path): \(result.state.rawValue): \(error.message)")
     }
+    try log?.add(result)
   }
   let run = try interruption.performBlocking(orElse: unreadCookies) {
     [batch] () throws(Failure) in
     try convertingErrors { () throws(TransferError) in
-      try BatchRun(batch, journal: journal, report: report, rest: list)
+      try BatchRun(
+        batch, journal: journal, beforeJournal: map?.add, report: report, rest: list)
     }
   }
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
   nonisolated(unsafe) let files = input.files
   let guarded = SentCookieFile(plan.cookieJar)
+  let appended = AppendedFiles(of: plan)
   var failure: Failure?
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
       // The display is cancelled when the run has ended.
       async let _: Void = display.follow { BatchProgress(run) }
-      do { _ = try await run.run { try guarded.note(files.next()) } } catch {
+      do { _ = try await run.run { try appended.check(guarded.note(files.next())) } } catch {
         throw Failure(anyOf: error)
       }
     }
@@ -77,6 +84,12 @@ func send(_ plan: SendPlan) throws(Failure) {
   do throws(Failure) { try failedList?.finish() } catch {
     failure = failure ?? error
     failedList = nil
+  }
+  do throws(Failure) {
+    try map?.finish()
+    try log?.finish()
+  } catch {
+    failure = failure ?? error
   }
   // Until all files are listed, another thread uses the listing.
   if run.totals.isListed, !plan.isQuiet {

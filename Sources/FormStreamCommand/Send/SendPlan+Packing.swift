@@ -1,4 +1,5 @@
 import FormStreamBatch
+import FormStreamMultipart
 
 extension SendingArguments {
   /// How many files a request carries.
@@ -60,17 +61,52 @@ extension SendingArguments {
 
   /// The value of the response that is compared with each file; nil if no value is compared.
   func responseCheck(_ packing: Packing) throws(Failure) -> ResponseCheck? {
-    guard let path = self.check else { return nil }
-    guard let check = path.text.flatMap(ResponseCheck.init) else {
+    guard let check else { return nil }
+    return ResponseCheck(of: try check.responsePath(for: "--verify", packing, likeThat: "sha256"))
+  }
+
+  /// Where the value is in the response that is written to the map; nil if there is no map.
+  func mappedPath(_ packing: Packing) throws(Failure) -> ResponsePath? {
+    switch (map, mappedValue) {
+    case (nil, nil): return nil
+    case (.some, nil):
       throw .usage(
-        "\(path.named("--verify")) is not a path of names and indices: write it like files[0].sha256."
+        "--map needs the place of a value in the response: add --map-value PATH, like --map-value files[0].id.")
+    case (nil, .some): throw .usage("--map-value needs a file for the values: add --map FILE.")
+    case (.some, let path?):
+      return try path.responsePath(for: "--map-value", packing, likeThat: "id")
+    }
+  }
+}
+
+extension Argument {
+  /// The argument as a path in the response.
+  ///
+  /// - Parameter name: the last name of the path that messages give as an example.
+  fileprivate func responsePath(
+    for flag: String, _ packing: Packing, likeThat name: String
+  ) throws(Failure) -> ResponsePath {
+    guard let path = text.flatMap(ResponsePath.init) else {
+      throw .usage(
+        "\(named(flag)) is not a path of names and indices: write it like files[0].\(name).")
+    }
+    guard path.namesPlace || !packing.isShared else {
+      throw .usage(
+        "\(named(flag)) is one value for several files: write {i} for the place of each, like files[{i}].\(name)."
       )
     }
-    guard check.namesPlace || !packing.isShared else {
+    return path
+  }
+
+  /// The argument as the path of a file that lines are added to.
+  func appendedFile(of flag: String) throws(Failure) -> LocalPath {
+    guard !isDash else {
       throw .usage(
-        "\(path.named("--verify")) is one value for several files: write {i} for the place of each, like files[{i}].sha256."
-      )
+        "\(flag) adds lines to a file, and - is standard output: name a file, or /dev/stdout.")
     }
-    return check
+    guard !bytes.isEmpty, !bytes.contains(0) else {
+      throw .usage("\(flag) needs the name of a file.")
+    }
+    return path
   }
 }

@@ -7,6 +7,10 @@ struct SendPlan {
   let batch: Batch
   /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
+  /// The file that a line for each result is added to; nil if there is none.
+  let log: LocalPath?
+  /// The file that what the server calls each file is added to; nil if there is none.
+  let map: LocalPath?
   /// Where the cookies go at the end; nil if they are not written.
   let cookieJar: LocalPath?
   let printsRecords: Bool
@@ -37,6 +41,8 @@ extension SendPlan {
         "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
     }
     failed = try manifest.failedTarget(besideRecords: arguments.printsJSON)
+    log = try arguments.sending.log?.appendedFile(of: "--log")
+    map = try arguments.sending.map?.appendedFile(of: "--map")
     batch.listing = try ListingOptions(arguments.listing, manifest)
     (batch.manifest, batch.journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
     batch.skipsDoubtful = arguments.sending.skipsDoubtful

@@ -1,7 +1,6 @@
 import Glibc
 
-/// A file of lines. Only this process writes to it, and only at its end. The file is closed when this object is
-/// released.
+/// A file of lines, which is written to only at its end. The file is closed when this object is released.
 ///
 /// Each call of `append(_:)` is one `write`. If the process ends during the call, the file may end with a part of the
 /// line.
@@ -24,6 +23,42 @@ package final class AppendedFile: Sendable {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_CLOEXEC
     descriptor = WritableDescriptor(
       try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
+  }
+
+  /// Opens the file that a path leads to, or creates it with the permissions that the umask leaves. Links are followed, and
+  /// other processes may write to the file, too.
+  ///
+  /// C: `open(O_APPEND)`
+  package init(at path: some PathBytes) throws(SystemError) {
+    guard path.isUsable else { throw .notFound }
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY
+    descriptor = WritableDescriptor(
+      try retryingInterrupts { path.withCString { open($0, flags, 0o666) } })
+  }
+
+  /// Whether a path leads to the file.
+  ///
+  /// C: `fstat`, `stat`
+  package func isAt(_ path: some PathBytes) throws(SystemError) -> Bool {
+    var status = stat()
+    do throws(SystemError) {
+      _ = try retryingInterrupts { path.withCString { stat($0, &status) } }
+    } catch  where error == .notFound {
+      return false
+    }
+    return try FileKey(status) == descriptor.identity()
+  }
+
+  /// Whether the last line of the file at a path has no line feed. False if the file can't be read.
+  ///
+  /// C: `open`, `lseek`, `pread`
+  package static func endsWithinLine(at path: some PathBytes) -> Bool {
+    let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    guard number >= 0 else { return false }
+    defer { Glibc.close(number) }
+    var last: UInt8 = 0
+    let end = lseek(number, 0, SEEK_END)
+    return end > 0 && pread(number, &last, 1, end - 1) == 1 && last != UInt8(ascii: "\n")
   }
 
   /// Locks the file until it is closed. Returns false if another process has locked it.

@@ -77,6 +77,8 @@ public struct Batch: Sendable {
   package var urls: URLTemplate?
   /// The largest number of requests that the run may find. Each needs two descriptors.
   package var maximumFoundConcurrency = ConcurrencySearch.range.upperBound
+  /// The largest number of requests at the same time that the limits may be changed to; nil if it is the first one.
+  package var maximumChangedConcurrency: Int?
   /// How many files may be open besides those that are being sent.
   package var spareDescriptors = 256
   /// Whether the server is known to grant access: some of the files may be refused with 401 or 403 one by one, and that does
@@ -155,6 +157,9 @@ extension Batch {
     return min(max(concurrency ?? ConcurrencySearch.range.lowerBound, 1), Self.maximumConcurrency)
   }
 
+  /// The largest number of requests at the same time, whatever the limits are changed to.
+  var largestConcurrency: Int { max(requestsAtOnce, maximumChangedConcurrency ?? 0) }
+
   /// The most requests that are sent at the same time. Each needs two descriptors.
   package static let maximumConcurrency = 1000
 
@@ -172,9 +177,9 @@ extension Batch {
   /// The session's settings for the requests of the batch.
   var tunedSession: TransferSession.Configuration {
     var session = session
-    session.maximumConnectionsPerHost = requestsAtOnce
-    session.maximumIdleConnections = requestsAtOnce
-    session.engines = max(1, min(processorCount, requestsAtOnce, 64))
+    session.maximumConnectionsPerHost = largestConcurrency
+    session.maximumIdleConnections = largestConcurrency
+    session.engines = max(1, min(processorCount, largestConcurrency, 64))
     return session
   }
 }

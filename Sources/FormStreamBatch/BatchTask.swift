@@ -64,6 +64,10 @@ public final class BatchTask: Sendable {
     return totals
   }
 
+  /// Changes the limits: those of requests that begin from now on. More requests at the same time than when the run began are not
+  /// sent.
+  public func change(_ limits: BatchLimits) { run.change(limits) }
+
   /// Pauses the run: no byte of a file is sent until `resume`.
   public func pause() { run.pause() }
 

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// A largest rate that holds at some time of each day, by the local clock.
 public struct RatePeriod: Hashable, Sendable {
   /// When the period begins, in minutes after midnight.
@@ -36,7 +38,7 @@ extension RatePeriod {
   /// The minutes after midnight of a time such as `09:00`; nil if the text is none.
   private static func minute(_ text: Substring) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isASCII) }),
+    guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.isASCIIDigits }),
       let hour = UInt8(parts[0]), let minute = UInt8(parts[1]), minute < 60,
       hour < 24 || hour == 24 && minute == 0
     else { return nil }
@@ -47,7 +49,8 @@ extension RatePeriod {
 extension Batch {
   /// How many bytes a request that begins now may send in a second, at most; nil for no limit. The requests that are sent at the
   /// same time have equal shares.
-  func rate(at minute: Int) -> Int64? {
+  func rate(at minute: @autoclosure () -> Int) -> Int64? {
+    let minute = ratePeriods.isEmpty ? 0 : minute()
     let rates = ratePeriods.filter { $0.contains(minute) }.map(\.rate)
     guard let rate = ([request.options.maximumRate].compactMap(\.self) + rates).min() else { return nil }
     return max(1, rate / Int64(requestsAtOnce))

@@ -26,11 +26,14 @@ final class Interruption: Sendable {
   ///   - gracePeriod: seconds from the first signal until work is cut off.
   ///   - cleanup: seconds for cleaning up after the work is cut off; none if 0.
   ///   - includesQuit: whether SIGQUIT is handled like the other signals. Otherwise SIGQUIT ends the process at once.
-  init(gracePeriod: Int, cleanup: Int = 0, includesQuit: Bool = false) {
+  ///   - onHangUp: the action of each SIGHUP; nil if SIGHUP asks the command to stop.
+  init(
+    gracePeriod: Int, cleanup: Int = 0, includesQuit: Bool = false, onHangUp: (@Sendable () -> Void)? = nil
+  ) {
     let state = Guarded(State())
     self.state = state
     watch = SignalWatch(
-      gracePeriod: gracePeriod, cleanup: cleanup, includesQuit: includesQuit,
+      gracePeriod: gracePeriod, cleanup: cleanup, includesQuit: includesQuit, onHangUp: onHangUp,
       onSignal: { state.receive($0) }, onGracePeriodEnd: { state.endGracePeriod() })
     watch.start()
   }

@@ -9,7 +9,10 @@ public func run(_ arguments: [Argument]) -> ExitCode {
   do throws(Failure) {
     try checkStack()
     if arguments.isEmpty { throw overview() }
-    let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
+    let read = { @Sendable () throws(Failure) -> LowArguments in
+      try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
+    }
+    let typed = try read()
     let plan = try CommandPlan(typed)
     if typed.document == nil { try checkAddressSpace(for: plan) }
     switch plan {
@@ -18,7 +21,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .parse(let plan): try parse(plan)
     case .post(let plan): try post(plan)
     case .get(let plan): try get(plan)
-    case .send(let plan): try send(plan)
+    case .send(let plan): try send(plan, ChangedLimits(typed, read))
     case .plan(let plan): try makeManifest(plan)
     case .report(let plan): try report(plan)
     case .receive(let plan): try receive(plan)

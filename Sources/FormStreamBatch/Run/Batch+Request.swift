@@ -22,7 +22,6 @@ extension Batch {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
-    request.options.maximumRate = rate(at: ratePeriods.isEmpty ? 0 : minuteOfDay())
     request.options.responseTarget = .truncated(at: maximumResponse(files: files.count))
     return request
   }

@@ -75,7 +75,8 @@ extension BatchRun {
   func layOut(_ unit: inout BatchRequest) -> TransferRequest? {
     while !unit.members.isEmpty {
       do {
-        let request = try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
+        var request = try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
+        request.options.maximumRate = current.withLock { $0.rate(at: minuteOfDay()) }
         for index in unit.members.indices { unit.members[index].ending.note(request.url) }
         return request
       } catch {

@@ -59,6 +59,8 @@ package final class BatchRun: Sendable {
   package let session: TransferSession
   let pace: RequestPace
   let state = Guarded(State())
+  /// The batch with its current limits.
+  let current: Guarded<Batch>
   let queue: FileQueue
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
@@ -82,6 +84,7 @@ package final class BatchRun: Sendable {
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
+    current = Guarded(plan)
     self.journal = journal
     self.beforeJournal = beforeJournal
     self.report = report
@@ -111,6 +114,19 @@ package final class BatchRun: Sendable {
       return state.inFlight.values.map(\.task)
     }
     for task in tasks { task.cancel() }
+  }
+
+  /// Changes the limits. Requests that are on their way keep the rate that they began with.
+  package func change(_ limits: BatchLimits) {
+    let batch = current.withLock { batch in
+      batch.limits = limits
+      batch.concurrency = limits.concurrency.map { min($0, plan.largestConcurrency) }
+      batch.maximumFoundConcurrency = min(batch.maximumFoundConcurrency, plan.largestConcurrency)
+      return batch
+    }
+    pace.change(
+      maximum: batch.requestsAtOnce, isFound: batch.findsConcurrency, rate: batch.requestRate)
+    queue.allow(pace.limit + Self.opensAhead(plan))
   }
 
   /// Pauses the requests that are on their way, and begins no others, until `resume`.
@@ -155,7 +171,7 @@ package final class BatchRun: Sendable {
     guard let threads = BlockingExecutor(threads: Self.threadCount, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
-    let taskCount = plan.requestsAtOnce + Self.opensAhead(plan) + plan.maximumSetAside
+    let taskCount = plan.largestConcurrency + Self.opensAhead(plan) + plan.maximumSetAside
     await withDiscardingTaskGroup { group in
       for _ in 0..<taskCount {
         group.addTask(executorPreference: threads) { [self] in

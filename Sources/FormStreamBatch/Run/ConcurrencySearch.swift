@@ -13,7 +13,7 @@ struct ConcurrencySearch {
 
   /// The number of requests at the same time.
   private(set) var count: Int
-  private let maximum: Int
+  let maximum: Int
   private var window: Window
   /// The number that is compared with ``count``, and the work that it has done in a second; nil if nothing is being tried.
   private var before: (count: Int, speed: Double)?

@@ -17,6 +17,8 @@ package final class RequestPace: Sendable {
     var limit: Int
     /// How many requests are allowed now.
     var allowed: Double
+    /// How long it takes from the beginning of a request to that of the next one, at least; nil for no limit.
+    var interval: Duration?
     /// Finds ``limit``; nil if it was given.
     var search: ConcurrencySearch?
     /// The waiting tasks. The next task to resume is the last element.
@@ -59,7 +61,7 @@ package final class RequestPace: Sendable {
       setLimit(search?.count ?? limit)
     }
 
-    private mutating func setLimit(_ count: Int) {
+    mutating func setLimit(_ count: Int) {
       let isSlowed = allowed < Double(limit)
       limit = count
       allowed = isSlowed ? min(allowed, Double(count)) : Double(count)
@@ -75,7 +77,6 @@ package final class RequestPace: Sendable {
   /// Files with more bytes are large.
   private static let largeFile: Int64 = 64 << 20
 
-  private let interval: Duration?
   private let policy: RetryPolicy
   private let state: Guarded<State>
 
@@ -85,11 +86,10 @@ package final class RequestPace: Sendable {
   ///   - rate: how many requests may begin in a second; nil for no limit.
   ///   - policy: decides how long to wait if the server does not say how long.
   package init(maximum: Int, isFound: Bool = false, rate: Double?, policy: RetryPolicy) {
-    interval = rate.map { .seconds(1 / $0) }
     self.policy = policy
     let search = isFound ? ConcurrencySearch(maximum: maximum, now: .now) : nil
     let limit = search?.count ?? maximum
-    state = Guarded(State(limit: limit, allowed: Double(limit), search: search))
+    state = Guarded(State(limit: limit, allowed: Double(limit), interval: Self.interval(of: rate), search: search))
   }
 
   /// Waits until a request may begin. Returns false if the pace was stopped, so that no request may begin.
@@ -182,6 +182,20 @@ package final class RequestPace: Sendable {
     for task in ready { task.resume(returning: true) }
   }
 
+  /// Changes the limits. Requests that are running go on.
+  package func change(maximum: Int, isFound: Bool, rate: Double?) {
+    let ready = state.withLock { state in
+      let isSame = isFound && state.search?.maximum == maximum
+      if !isSame { state.search = isFound ? ConcurrencySearch(maximum: maximum, now: .now) : nil }
+      state.setLimit(state.search?.count ?? maximum)
+      state.interval = Self.interval(of: rate)
+      return state.takeAllWaiting()
+    }
+    for task in ready { task.resume(returning: true) }
+  }
+
+  private static func interval(of rate: Double?) -> Duration? { rate.map { .seconds(1 / $0) } }
+
   /// Lets no request begin until `resume`.
   package func pause() { state.withLock { $0.isPaused = true } }
 
@@ -216,8 +230,8 @@ package final class RequestPace: Sendable {
 
   /// Takes the next moment at which a request may begin, if there is a limit of requests a second.
   private func takeTurn() -> ContinuousClock.Instant {
-    guard let interval else { return .now }
-    return state.withLock { state in
+    state.withLock { state in
+      guard let interval = state.interval else { return .now }
       let turn = max(state.nextBegin, .now)
       state.nextBegin = turn + interval
       return turn

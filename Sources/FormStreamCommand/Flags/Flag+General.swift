@@ -82,11 +82,12 @@ extension Flag {
         it has no hyphen before the name, a colon or a = between spaces after it, or a value that begins with a double \
         quote, as in url = "https://example.org/". In the quotes, \\" \\\\ \\t \\n \\r and \\v are escapes. Empty lines and \
         lines that begin with # are skipped. If a flag can only be used once, the last one counts, so the command line \
-        overrides the file. - is standard input.
+        overrides the file. - is standard input. While send runs without a terminal, SIGHUP makes it read the files again, \
+        for -j, --limit-rate and --max-rate.
         """
     ) { (arguments, argument) in
       // ConfigFile has already put the flags of the file before all other flags.
-      if argument.isDash { arguments.readsConfigFromStandardInput = true }
+      if argument.isDash { arguments.readsConfigFromStandardInput = true } else { arguments.readsConfigFile = true }
     },
     Flag(
       long: "generate",

@@ -24,6 +24,7 @@ struct LowArguments {
   var printsJSON = false
 
   var readsConfigFromStandardInput = false
+  var readsConfigFile = false
   /// The files that flags name.
   var files = NamedFiles()
 

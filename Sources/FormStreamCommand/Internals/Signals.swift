@@ -145,19 +145,22 @@ final class SignalWatch: Sendable {
   private let gracePeriod: Int
   private let cleanup: Int
   private let onSignal: @Sendable (CInt) -> Void
+  private let onHangUp: (@Sendable () -> Void)?
   private let onGracePeriodEnd: @Sendable () -> Void
   private let numbers: [CInt]
 
   /// - Parameters:
   ///   - gracePeriod: seconds between the two actions if there is no second signal.
   ///   - cleanup: seconds from the second action to the end of the process.
+  ///   - onHangUp: the action of each SIGHUP before another signal; nil if SIGHUP is a signal like the others.
   init(
     gracePeriod: Int, cleanup: Int, includesQuit: Bool,
-    onSignal: @escaping @Sendable (CInt) -> Void, onGracePeriodEnd: @escaping @Sendable () -> Void
+    onHangUp: (@Sendable () -> Void)?, onSignal: @escaping @Sendable (CInt) -> Void,
+    onGracePeriodEnd: @escaping @Sendable () -> Void
   ) {
     self.gracePeriod = gracePeriod
     self.cleanup = cleanup
-    self.onSignal = onSignal
+    (self.onSignal, self.onHangUp) = (onSignal, onHangUp)
     self.onGracePeriodEnd = onGracePeriodEnd
     numbers = [SIGINT, SIGTERM, SIGHUP] + (includesQuit ? [SIGQUIT] : [])
   }
@@ -201,7 +204,11 @@ final class SignalWatch: Sendable {
   private func run() {
     var signals = self.signals
     var first: CInt = 0
-    while sigwait(&signals, &first) != 0 {}
+    while true {
+      guard sigwait(&signals, &first) == 0 else { continue }
+      guard first == SIGHUP, let onHangUp else { break }
+      onHangUp()
+    }
     onSignal(first)
     var last = nextSignal(within: gracePeriod) ?? first
     onGracePeriodEnd()

@@ -4,7 +4,9 @@ import FormStreamJSON
 import FormStreamHTTP
 
 /// Runs `send`.
-func send(_ plan: SendPlan) throws(Failure) {
+///
+/// - Parameter changes: changes the limits during the run; nil if they can't be changed.
+func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   if !plan.isQuiet {
     for note in plan.notes { StandardError.note(note) }
     warn(of: plan.batch.sniffer)
@@ -33,13 +35,14 @@ func send(_ plan: SendPlan) throws(Failure) {
   let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
   // have no other end.
-  let interruption = Interruption(gracePeriod: 10, cleanup: 2)
+  let interruption = Interruption(gracePeriod: 10, cleanup: 2, onHangUp: changes?.reread)
   let input = try PreparedBatch.prepare(plan, showing: display, interruption)
   let journal = try convertingErrors { () throws(BatchError) in try input.beginJournal() }
   let start = ContinuousClock.now
   let outputLock = Guarded(false)
   var batch = input.batch
   batch.maximumFoundConcurrency = max(4, min(batch.maximumFoundConcurrency, (descriptorLimit() - 24) / 4))
+  if changes != nil { batch.maximumChangedConcurrency = min(1000, (descriptorLimit() - 24) / 4) }
   let used = 24 + 2 * batch.requestsAtOnce
   batch.spareDescriptors = max(0, min(256, descriptorLimit() - used - 16))
   let list: (@Sendable (BatchFile) throws -> Void)? =
@@ -63,6 +66,7 @@ func send(_ plan: SendPlan) throws(Failure) {
         batch, journal: journal, beforeJournal: map?.add, report: report, rest: list)
     }
   }
+  changes?.apply(to: run)
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
   nonisolated(unsafe) let files = input.files

@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import shutil
+import subprocess
 import sys
 import time
 
@@ -18,13 +19,13 @@ from many_files.sent import name_of, report
 from many_files.shards import (
     SAMPLES, SHARDS, keep_name_and_digest, make_manifest, names_of_shard, path_with, stored_by)
 from many_files.slurm import NODES, Slurm
-from trials import Receiver, check, main
+from trials import Receiver, check, digest, main
 
 
-def submit(slurm, formstream, place, url, *flags):
+def submit(slurm, formstream, place, url, *flags, manifest="photos.manifest"):
     """Submits the sample."""
     path = path_with(formstream, place, slurm.environment["PATH"])
-    said = slurm.call("sbatch", f"--chdir={place}", *flags, str(SAMPLES / "send.slurm"), URL=url, PATH=path)
+    said = slurm.call("sbatch", f"--chdir={place}", *flags, str(SAMPLES / "send.slurm"), URL=url, PATH=path, MANIFEST=manifest)
     check("Submitted" in said, f"sbatch: {said}")
 
 
@@ -97,6 +98,62 @@ def failing_nodes(formstream, place, count=100_000, failures=20):
           f"{said['maybe_duplicates']} possible ones", flush=True)
 
 
+def rounds(formstream, place, count=20_000, nights=4):
+    """The manifest of each night has what is new or has changed. Nodes fail, and each version arrives."""
+    draw = random.Random(28)
+    make_manifest(formstream, place, count)
+    (place / "photos.manifest").rename(place / "night-1.manifest")
+    versions = {path: digest(path) for path in (place / "photos").rglob("*.jpg")}
+    expected = {(path.name.encode(), each) for path, each in versions.items()}
+    receiver = Receiver(formstream, keep=keep_name_and_digest)
+    counts = collections.Counter()
+    with Slurm(place / "slurm") as slurm:
+        for night in range(1, nights + 1):
+            manifest = f"night-{night}.manifest"
+            if night > 1:
+                paths = draw.sample(sorted(versions), count // 50)
+                for number, path in enumerate(paths):
+                    match number % 3:
+                        case 0:
+                            path.write_bytes(f"{path.name} in night {night}".encode())
+                            versions[path] = digest(path)
+                        case 1:
+                            path.unlink()
+                            del versions[path]
+                        case 2:
+                            new = path.with_name(f"new-{night}-{path.name}")
+                            new.write_bytes(f"{new.name}".encode())
+                            versions[new] = digest(new)
+                expected |= {(path.name.encode(), each) for path, each in versions.items()}
+                subprocess.run([formstream, "plan", "-q", "--sort", "-o", manifest, "--against", "journals", "photos"],
+                               cwd=place, check=True)
+            failures = 0
+            for _ in range(10):
+                submit(slurm, formstream, place, receiver.url, manifest=manifest)
+                while slurm.is_busy():
+                    time.sleep(draw.random() / 2)
+                    if failures < 2:
+                        before = sum(counts.values())
+                        fail_something(slurm, draw, counts)
+                        failures += sum(counts.values()) - before
+                    slurm.help_waiting()
+                said = report(formstream, "--manifest", manifest, "journals", cwd=place)
+                if said["ok"] == said["files"]:
+                    break
+            check(said["ok"] == said["files"], f"night {night}: {said}")
+    receiver.end()
+    stored = collections.Counter(receiver.records)
+    accepted, marked, _ = in_journals(place / "journals")
+    missing = expected - set(stored)
+    twice = {key for key, times in stored.items() if times > 1}
+    unknown = {key for key in twice if key[0] not in marked}
+    check(not missing, f"{len(missing)} versions are missing, such as {sorted(missing)[:2]}")
+    check(set(stored) <= expected, "there are other contents")
+    check(not unknown, f"{len(unknown)} versions arrived twice without a mark, such as {sorted(unknown)[:2]}")
+    print(f"{nights} nights of {count} files on Slurm; {dict(counts)}: {len(expected)} versions, none missing, {len(twice)} twice "
+          f"and marked", flush=True)
+
+
 def some_tasks(formstream, place, count=20_000):
     """An array of two tasks sends their shards and nothing else, and all tasks the rest."""
     digests = make_manifest(formstream, place, count)
@@ -120,4 +177,4 @@ def some_tasks(formstream, place, count=20_000):
 if __name__ == "__main__":
     if os.geteuid() != 0:
         sys.exit("Only root may start nodes with a boot of their own.")
-    sys.exit(main([some_tasks, failing_nodes]))
+    sys.exit(main([some_tasks, failing_nodes, rounds]))

@@ -16,12 +16,13 @@ from many_files.links import link_races
 from many_files.million import early_request, million_files
 from many_files.mixes import fault_mixes
 from many_files.names import awkward_names
+from many_files.nightly import nightly
 from many_files.nights import nights
 from many_files.overload import overloaded_server
 from many_files.shards import large_manifest, schedulers
 from trials import main
 
-TRIALS = [awkward_names, nights, early_request, million_files, killed_after_each_line, killed_in_each_request, killed_at_random,
+TRIALS = [awkward_names, nightly, nights, early_request, million_files, killed_after_each_line, killed_in_each_request, killed_at_random,
           overloaded_server, changed_files, changed_during_request, link_races, fault_mixes, schedulers, large_manifest]
 
 if __name__ == "__main__":

@@ -38,10 +38,11 @@ class Decision:
     Without a status there is no response: the connection is reset, or stays open for ever if it `stalls`.
     """
 
-    def __init__(self, status=None, *, stores=False, retry_after=None, stalls=False, closes=False):
+    def __init__(self, status=None, *, body="", stores=False, retry_after=None, stalls=False, closes=False):
         self.stores, self.stalls, self.closes = stores, stalls, closes
         headers = "" if retry_after is None else f"Retry-After: {retry_after}\r\n"
-        self.response = status and f"HTTP/1.1 {status} Status\r\n{headers}Content-Length: 0\r\n\r\n".encode()
+        head = f"HTTP/1.1 {status} Status\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
+        self.response = status and (head + body).encode()
 
 
 ACCEPT = Decision(200, stores=True)
@@ -52,7 +53,7 @@ ACCEPT_AND_CLOSE = Decision(200, stores=True, closes=True)
 
 
 class Server:
-    """Serves on a thread of its own. `stored` counts what it has, by name and digest.
+    """Serves on a thread of its own, at any port or the one given. `stored` counts what it has, by name and digest.
 
     - `decide(upload)` returns the decision on a complete request.
     - `begin(head)` is called when the head of a request has arrived. If it returns True, the connection is reset.
@@ -60,8 +61,8 @@ class Server:
     - No request may contain `forbidden`, not even one that is cut off.
     """
 
-    def __init__(self, decide=lambda upload: ACCEPT, begin=None, remembers_keys=False, forbidden=None):
-        self.decide, self.begin, self.forbidden = decide, begin, forbidden
+    def __init__(self, decide=lambda upload: ACCEPT, begin=None, remembers_keys=False, forbidden=None, port=0):
+        self.decide, self.begin, self.forbidden, self.port = decide, begin, forbidden, port
         self.remembers_keys, self.keys = remembers_keys, set()
         self.reset()
         self.connections = set()
@@ -82,7 +83,7 @@ class Server:
     def run(self, started):
         asyncio.set_event_loop(self.loop)
         listening = self.loop.run_until_complete(
-            self.loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=1024))
+            self.loop.create_server(lambda: Connection(self), "127.0.0.1", self.port, backlog=1024))
         port = listening.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/"
         started.set()

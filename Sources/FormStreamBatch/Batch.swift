@@ -44,7 +44,7 @@ public struct Batch: Sendable {
   public var packing = Packing.single
   /// The size of slices in bytes, if each request has one slice of a file; nil if each file is sent in one piece.
   public var sliceSize: Int64?
-  /// How many requests are sent at the same time; nil if the run finds the number itself: 4 to 64, by what gets through, and at
+  /// How many requests are sent at the same time; nil if the run finds the number itself: 4 to 128, by what gets through, and at
   /// most 4 for files over 64 MiB.
   public var concurrency: Int?
   /// How many requests may begin in a second; nil for no limit.

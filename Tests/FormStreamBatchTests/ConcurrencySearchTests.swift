@@ -23,32 +23,31 @@ import Testing
   /// A network with a delay: each request takes as long, however many there are, up to what the server can do.
   private func delayed(_ most: Double) -> (Int) -> Double { { min(Double($0) * 20, most) } }
 
-  @Test func `over a slow link, it doubles up to the most`() {
+  @Test func `over a slow link, it multiplies up to the most`() {
     let start = ContinuousClock.now
-    var search = ConcurrencySearch(maximum: 64, now: start)
-    #expect(numbers(of: &search, at: start, delayed(.infinity)) == [4, 8, 16, 32, 64])
-    #expect(search.count == 64)
+    var search = ConcurrencySearch(maximum: 128, now: start)
+    #expect(numbers(of: &search, at: start, delayed(.infinity)) == [4, 16, 64, 128])
   }
 
   @Test func `where more brings nothing, it goes back and stays`() {
     let start = ContinuousClock.now
-    var search = ConcurrencySearch(maximum: 64, now: start)
+    var search = ConcurrencySearch(maximum: 128, now: start)
     let tried = numbers(of: &search, at: start) { _ in 1000 }
-    #expect(tried.prefix(3) == [4, 8, 4])
+    #expect(tried.prefix(3) == [4, 16, 4])
     // A little more is tried now and then.
     #expect(Set(tried.dropFirst(3)) == [4, 5])
   }
 
   @Test func `it ends near the number from which on more brings nothing`() {
     let start = ContinuousClock.now
-    var search = ConcurrencySearch(maximum: 64, now: start)
-    _ = numbers(of: &search, seconds: 120, at: start, delayed(500))
-    #expect((20...32).contains(search.count))
+    var search = ConcurrencySearch(maximum: 128, now: start)
+    _ = numbers(of: &search, seconds: 600, at: start, delayed(500))
+    #expect((14...32).contains(search.count))
   }
 
   @Test func `it finds more when the network becomes faster, and less after overload`() {
     let start = ContinuousClock.now
-    var search = ConcurrencySearch(maximum: 64, now: start)
+    var search = ConcurrencySearch(maximum: 128, now: start)
     _ = numbers(of: &search, at: start, delayed(80))
     #expect(search.count < 8)
     let faster = start + .seconds(60)

@@ -1,8 +1,8 @@
-/// Finds the number of requests at the same time that brings the most work done. It begins with few, and doubles the number as
-/// long as that brings enough. After that, it tries a little more now and then, because networks and servers change.
+/// Finds the number of requests at the same time that brings the most work done. It begins with few, and multiplies the number by
+/// four as long as that brings enough. After that, it tries a little more now and then, because networks and servers change.
 struct ConcurrencySearch {
   /// The fewest and the most requests at the same time.
-  static let range = 4...64
+  static let range = 4...128
 
   /// What the server and the network have done in a while.
   private struct Window {
@@ -17,7 +17,7 @@ struct ConcurrencySearch {
   private var window: Window
   /// The number that is compared with ``count``, and the work that it has done in a second; nil if nothing is being tried.
   private var before: (count: Int, speed: Double)?
-  private var isDoubling = true
+  private var isMultiplying = true
   /// How many windows pass until more is tried.
   private var rest = 0
 
@@ -53,7 +53,7 @@ struct ConcurrencySearch {
       let growth = Double(count) / Double(before.count)
       if speed < before.speed * (1 + (growth - 1) * Self.enough) {
         // The first window after a change back is that of requests that were begun before it.
-        (count, self.before, isDoubling, rest) = (before.count, nil, false, Self.pause)
+        (count, self.before, isMultiplying, rest) = (before.count, nil, false, Self.pause)
         return
       }
     }
@@ -61,7 +61,7 @@ struct ConcurrencySearch {
       rest -= 1
       return
     }
-    let more = min(isDoubling ? 2 * count : count + max(count / 4, 1), maximum)
+    let more = min(isMultiplying ? 4 * count : count + max(count / 4, 1), maximum)
     before = more > count ? (count, speed) : nil
     if before == nil { rest = Self.pause }
     count = more
@@ -70,7 +70,7 @@ struct ConcurrencySearch {
   /// Notes that the server is overloaded: fewer requests are sent at the same time, and more are not tried soon.
   mutating func noteOverload(now: ContinuousClock.Instant) {
     count = max(min(Self.range.lowerBound, maximum), count / 2)
-    (before, isDoubling, rest) = (nil, false, Self.pause)
+    (before, isMultiplying, rest) = (nil, false, Self.pause)
     window = Window(begin: now)
   }
 }

@@ -61,6 +61,10 @@ class Folder:
         os.unlink(self.paths.pop(name))
         self.versions.pop(name)
 
+    def accepted(self):
+        """The names and digests of the files that the server does not refuse."""
+        return [(name, digest) for name, digest in self.versions.items() if name != REFUSED_NAME]
+
     def change(self, share):
         """Adds, changes and removes that many files."""
         names = self.draw.sample(sorted(set(self.paths) - {REFUSED_NAME}), 2 * share)
@@ -161,7 +165,7 @@ def nightly(formstream, place, count=60, nights=30, share=3):
     folder, photos = Folder(place / "all photos", draw), Photos()
     for _ in range(count):
         folder.add()
-    accepted, mailed, seconds, twice, ended_well = {}, 0, [], 0, True
+    mailed, seconds, twice, ended_well = 0, [], 0, True
     with socket.socket() as reservation:
         # Keeps the port while the server is down. Nothing listens there then.
         reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -175,8 +179,9 @@ def nightly(formstream, place, count=60, nights=30, share=3):
             is_refused = kind in REFUSED
             if is_refused != (REFUSED_NAME in folder.paths):
                 folder.add(REFUSED_NAME) if is_refused else folder.remove(REFUSED_NAME)
-            unsent = {name for name, version in folder.versions.items() if accepted.get(name) != version} - {REFUSED_NAME}
-            holds = draw.randrange(len(unsent)) + 1 if kind in TWICE | KILLED | ORPHANED and unsent else 0
+            # Each of these versions needs a request, others may.
+            unsent = set(folder.accepted()) - set(photos.given)
+            holds = draw.randrange(len(unsent)) + 1 if kind in TWICE | KILLED | ORPHANED else 0
             photos.begin(storm=1 if kind in STORM else 0, is_overloaded=kind in OVERLOADED, loses=kind in LOST, holds=holds)
             ids, begun, at = script.ids(), time.monotonic(), f"night {night}"
             with contextlib.nullcontext() if kind in DOWN else Server(photos.decide, port=port) as server:
@@ -196,15 +201,14 @@ def nightly(formstream, place, count=60, nights=30, share=3):
             mailed += bool(mail)
             stored = collections.Counter(photos.given)
             if not is_killed and kind not in DOWN | OVERLOADED:
-                accepted |= {name: version for name, version in folder.versions.items() if name != REFUSED_NAME}
-                missing = set(accepted.items()) - set(stored)
+                missing = set(folder.accepted()) - set(stored)
                 check(not missing, f"{at}: the server does not have {missing}")
             marked = script.marked(folder.known)
             check({each for each in stored if stored[each] > 1} <= marked, f"{at}: versions are twice and not marked")
             check(set(stored) <= {(name, digest) for (name, _, _), digest in folder.known.items()}, f"{at}: it has other files")
             check(script.ids()[:len(ids)] == ids, f"{at}: lines of the ids were changed")
             twice = sum(stored.values()) - len(stored)
-    check_ids(script.ids(), photos.given, set(folder.versions) - {REFUSED_NAME})
+    check_ids(script.ids(), photos.given, {name for name, _ in folder.accepted()})
     said = report(formstream, script.state / "journal")
     check(said["missing"] == said["retryable"] == said["damaged_journals"] == 0, f"the report says {said}")
     check(script.errors.read_bytes() == b"", f"the script itself said {script.errors.read_bytes()[:300]}")

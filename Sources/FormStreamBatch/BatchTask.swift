@@ -68,7 +68,7 @@ public final class BatchTask: Sendable {
   /// sent.
   public func change(_ limits: BatchLimits) { run.change(limits) }
 
-  /// Pauses the run: no byte of a file is sent until `resume`.
+  /// Pauses the run: no byte of a file is sent until `resume` or `cancel`.
   public func pause() { run.pause() }
 
   /// Continues after a pause.

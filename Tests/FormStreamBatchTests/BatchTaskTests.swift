@@ -166,6 +166,24 @@ import Testing
     #expect(try await states(of: task).count == 300)
   }
 
+  @Test func `several loops share the results, and all of them wait for the end`() async throws {
+    let task = try await putBatch(files(200)).start()
+    let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<3 {
+        group.addTask {
+          var count = 0
+          for try await _ in task.results { count += 1 }
+          return count
+        }
+      }
+      group.addTask { try await task.end()[.ok] == 200 ? 0 : -1000 }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    let sum = counts.reduce(0, +)
+    #expect((0...200).contains(sum), "\(counts)")
+    #expect(task.totals[.ok] == 200)
+  }
+
   @Test func `progress ends with all files done`() async throws {
     let task = try await putBatch(files(50)).start()
     async let totals = task.end()

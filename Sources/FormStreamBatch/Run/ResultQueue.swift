@@ -4,8 +4,8 @@ import FormStreamPlatform
 final class ResultQueue: Sendable {
   private struct State {
     var results: [FileResult] = []
-    /// The loop, if it waits for a result.
-    var reader: CheckedContinuation<FileResult?, any Error>?
+    /// The loops that wait for a result; the one that waits for longest is the first.
+    var readers: [CheckedContinuation<FileResult?, any Error>] = []
     /// The tasks that wait for room.
     var writers: [CheckedContinuation<Void, Never>] = []
     /// Whether there is always room, because the run is to end soon.
@@ -31,11 +31,11 @@ final class ResultQueue: Sendable {
 
   @Sendable func add(_ result: FileResult) {
     let reader = state.withLock { state in
-      guard let reader = state.reader.take() else {
+      guard !state.readers.isEmpty else {
         state.results.append(result)
         return nil as CheckedContinuation<FileResult?, any Error>?
       }
-      return reader
+      return state.readers.removeFirst()
     }
     reader?.resume(returning: result)
   }
@@ -62,14 +62,15 @@ final class ResultQueue: Sendable {
 
   /// Notes that no more results are added.
   func end(_ failure: (any Error)?) {
-    let reader = state.withLock { state in
+    let readers = state.withLock { state in
       state.isEnded = true
-      let reader = state.reader.take()
-      if reader == nil { state.failure = failure }
-      return reader
+      if state.readers.isEmpty { state.failure = failure }
+      defer { state.readers = [] }
+      return state.readers
     }
-    guard let reader else { return }
-    if let failure { reader.resume(throwing: failure) } else { reader.resume(returning: nil) }
+    for reader in readers {
+      if let failure { reader.resume(throwing: failure) } else { reader.resume(returning: nil) }
+    }
   }
 
   /// The result that has waited for longest, or else the next one; nil if no result is left.
@@ -83,9 +84,8 @@ final class ResultQueue: Sendable {
           return (.success(result), state.takeWriters())
         }
         if let failure = state.failure.take() { return (.failure(failure), []) }
-        // Only one loop can wait at a time.
-        if state.isEnded || state.reader != nil { return (.success(nil), []) }
-        state.reader = reader
+        if state.isEnded { return (.success(nil), []) }
+        state.readers.append(reader)
         return (nil, [])
       }
       for writer in writers { writer.resume() }

@@ -137,16 +137,22 @@ import Testing
     #expect(try night([:], "chmod 500 j; $F report --settle j").exit == (getuid() == 0 ? 0 : 74))
   }
 
-  @Test func `a list replaces the one of the round before, unless that was sent`() throws {
-    #expect(try night(["*": 400], "S -q --failed list").exit == 1)
-    #expect(try night(["a": 400], "S -q --failed list; grep -c path_b64 list").output == "1\n")
-    // All are accepted now, so there is no list.
-    #expect(try night([:], "S -q --failed list && [ ! -e list ]").exit == 0)
-    // A list that was sent stays, and so does any other file.
-    _ = try night(["a": 400], "echo 2 >> d/a; S -q --failed list; L list -q")
-    let sent = try night(["a": 400], "cp list kept; S -q --failed list; cmp list kept || echo changed")
-    #expect(sent.output.isEmpty && sent.stderr.contains("exists already, and is not replaced"), "\(sent.stderr)")
-    let other = try night([:], "echo text > other; S -q --failed other; cat other; S -q --failed list")
-    #expect(other.exit == 74 && other.output == "text\n", "\(other.stderr)")
+  /// Regression: they were skipped, because journals said that they were accepted elsewhere.
+  @Test func `files that were sent to another URL are sent`() throws {
+    let run = try night(
+      [:],
+      """
+      S -q; $F plan -q -o x d; $F send -q --journal j --manifest x \(server.url)/two
+      """)
+    #expect(run.exit == 0, "\(run.stderr)")
+    #expect(server.requests.count { $0.target == "/two" } == 2)
+  }
+
+  /// Regression: they were skipped, because an earlier round had sent them.
+  @Test func `the failed files of a round that sends all again are sent`() throws {
+    #expect(try night([:], "S -q").exit == 0)
+    #expect(try night(["a": 400], "S -q --all --failed list").exit == 1)
+    #expect(try night([:], "L list -q").exit == 0)
+    #expect(sent("a") == 3 && sent("b") == 2)
   }
 }

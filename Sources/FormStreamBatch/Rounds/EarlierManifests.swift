@@ -72,16 +72,24 @@ package struct EarlierManifests: Sendable {
   }
 
   /// The manifests that may have been sent after a manifest was made, and that have files of its sources: later rounds, lists
-  /// of its own failed files, and, if it is such a list itself, all that its journals are beside.
-  func others(than manifest: ManifestReader) throws(BatchError) -> EarlierManifests {
+  /// of its own failed files, and, if it is such a list itself, what belongs to the same round. Earlier rounds don't count: what
+  /// was to be sent was compared with them.
+  ///
+  /// - Parameter isSent: whether all runs of a manifest have sent its files to the URLs that are meant.
+  func others(
+    than manifest: ManifestReader, where isSent: (_ id: String) throws(BatchError) -> Bool
+  ) throws(BatchError) -> EarlierManifests {
     let descendants = Self.family(of: [manifest.id], parents)
+    let round = manifest.round?.number ?? 1
     var others = self
     others.paths = []
     for path in paths {
       let other = try ManifestReader(path, acceptsTornEnd: true)
-      if other.id == manifest.id { continue }
-      let isLater = (other.round?.number ?? 1) > (manifest.round?.number ?? 1)
-      if isLater || manifest.parent != nil || descendants.contains(other.id) { others.paths.append(path) }
+      guard other.id != manifest.id, try isSent(other.id) else { continue }
+      let otherRound = other.round?.number ?? 1
+      if otherRound > round || otherRound == round && manifest.parent != nil || descendants.contains(other.id) {
+        others.paths.append(path)
+      }
     }
     return others
   }

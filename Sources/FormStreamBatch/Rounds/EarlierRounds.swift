@@ -57,7 +57,9 @@ struct EarlierRounds {
     guard let path, journals.manifests.contains(where: { $0 != extent.id }) else { return index }
     let manifest = try ManifestReader(
       path, shard: batch.shard, acceptsTornEnd: RecordedRounds.isPartial(path))
-    let others = try EarlierManifests(of: journals, named: [path]).others(than: manifest)
+    let others = try EarlierManifests(of: journals, named: [path]).others(than: manifest) { id throws(BatchError) in
+      try difference(of: id) == nil
+    }
     guard !others.paths.isEmpty else { return index }
     var comparison = RoundComparison(
       batch.rounds, against: others, sliceSize: batch.sliceSize, in: batch.listing.temporaryDirectory)
@@ -68,6 +70,14 @@ struct EarlierRounds {
 
   /// Throws if an earlier run has sent the files of a manifest to another URL.
   private func checkURL(_ manifest: String) throws(BatchError) {
+    guard let difference = try difference(of: manifest) else { return }
+    throw BatchError(
+      .journalMisplaced, on: path.description,
+      "The journal \(path.description.quoted) belongs to \(difference): name another directory.")
+  }
+
+  /// To what other URL, or how else, an earlier run has sent the files of a manifest; nil if there was no such run.
+  private func difference(of manifest: String) throws(BatchError) -> String? {
     let url = batch.request.url.description
     let template = try batch.urlName(for: manifest)
     for head in journals.heads(ofManifest: manifest) {
@@ -83,10 +93,8 @@ struct EarlierRounds {
         } else {
           nil
         }
-      guard let difference else { continue }
-      throw BatchError(
-        .journalMisplaced, on: path.description,
-        "The journal \(path.description.quoted) belongs to \(difference): name another directory.")
+      if let difference { return difference }
     }
+    return nil
   }
 }

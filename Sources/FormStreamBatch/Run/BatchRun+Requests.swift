@@ -98,14 +98,14 @@ extension BatchRun {
 
   private func result(of request: TransferRequest, _ unit: BatchRequest) async -> TransferResult {
     let task = session.start(request)
-    let (isCutOff, isPaused) = state.withLock { state in
+    let isCutOff = state.withLock { state in
       if let path = unit.members.first?.file.path {
         state.inFlight[task.id] = InFlight(
           path: path, size: unit.size, sentBefore: unit.slice?.offset ?? 0, task: task)
       }
-      return (state.isCutOff, state.isPaused)
+      if state.isPaused { task.pause() }
+      return state.isCutOff
     }
-    if isPaused { task.pause() }
     if isCutOff { task.cancel() }
     let result = await task.result
     state.withLock { $0.inFlight[task.id] = nil }

@@ -132,19 +132,22 @@ package final class BatchRun: Sendable {
   /// Pauses the requests that are on their way, and begins no others, until `resume`.
   package func pause() {
     pace.pause()
-    for task in setPaused(true) { task.pause() }
+    setPaused(true)
   }
 
   /// Goes on after a pause.
   package func resume() {
-    for task in setPaused(false) { task.resume() }
+    setPaused(false)
     pace.resume()
   }
 
-  private func setPaused(_ isPaused: Bool) -> [TransferTask<TransferResult>] {
+  /// The tasks are paused under the lock, so that a request that begins meanwhile can't miss it.
+  private func setPaused(_ isPaused: Bool) {
     state.withLock { state in
       state.isPaused = isPaused
-      return state.inFlight.values.map(\.task)
+      for request in state.inFlight.values {
+        if isPaused { request.task.pause() } else { request.task.resume() }
+      }
     }
   }
 

@@ -44,8 +44,7 @@ extension Flag {
       summary: "Write a manifest of the files that were not accepted; - is standard output",
       detail: """
         It can be sent like any other. Files that may have been accepted are marked in it. For a file that has changed \
-        it has the size and time that the file has now. It replaces no file. With --journal, \
-        send replaces the list of the round before, unless that was sent. send writes it only if there are such \
+        it has the size and time that the file has now. It replaces no file. send writes it only if there are such \
         files; files that the run has not begun are in it, and those that it has not listed are not.
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },

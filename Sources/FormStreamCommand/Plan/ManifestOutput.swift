@@ -1,14 +1,14 @@
 import FormStreamBatch
 import FormStreamMultipart
 
-/// A manifest that is being written. It gets its name only when it is complete. It replaces no other manifest, because
-/// a manifest that is in use must not change; only a list of failed files replaces an older one that nobody has sent.
+/// A manifest that is being written. It gets its name only when it is complete, and never replaces another manifest: a
+/// manifest that is in use must not change.
 final class ManifestOutput {
   private let output: OutputFile
   private let lines: LineBuffer
 
-  init(_ target: OutputTarget, replacesFile: Bool = false) throws(Failure) {
-    output = try OutputFile(target, replacesFile: replacesFile)
+  init(_ target: OutputTarget) throws(Failure) {
+    output = try OutputFile(target, replacesFile: false)
     lines = LineBuffer(output)
   }
 

@@ -36,27 +36,13 @@ final class FailedList: Sendable {
   let name: String
   private let state: Guarded<State>
 
-  /// The list of an earlier run that this one replaces, or removes if all files are accepted.
-  private let replaced: LocalPath?
-
-  /// - Parameter journal: the directory of the journal; nil if none is kept.
-  init(_ target: OutputTarget, journal: LocalPath?) throws(Failure) {
-    replaced = target.path.flatMap { Self.isUnsentList(at: $0, journal) ? $0 : nil }
+  init(_ target: OutputTarget) throws(Failure) {
     name =
       switch target {
       case .standardOutput: "on standard output"
       case .path(let path): "in \"\(path)\""
       }
-    state = Guarded(State(output: try ManifestOutput(target, replacesFile: replaced != nil)))
-  }
-
-  /// Whether the path has a list of an earlier run with the same journal that was not sent. A round sends its files again, so it
-  /// is of no more use. If it was sent, its journal refers to it.
-  private static func isUnsentList(at path: LocalPath, _ journal: LocalPath?) -> Bool {
-    guard let journal, let list = try? ManifestReader(path), let parent = list.parent,
-      let journals = try? JournalSet(in: [journal])
-    else { return false }
-    return journals.manifests.contains(parent) && !journals.manifests.contains(list.id)
+    state = Guarded(State(output: try ManifestOutput(target)))
   }
 
   /// How many files the list has.
@@ -79,12 +65,7 @@ final class FailedList: Sendable {
   func finish() throws(Failure) {
     try state.withLock { state throws(Failure) in
       try state.perform { state throws(Failure) in
-        if state.count > 0 {
-          try state.output.commit()
-        } else if let replaced {
-          try? DirectoryDescriptor(openingOrMaking: LocalPath(bytes: replaced.directory.bytes))
-            .remove(replaced.name)
-        }
+        if state.count > 0 { try state.output.commit() }
       }
     }
   }

@@ -25,7 +25,7 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   }
   try checkCookieFile(plan.cookieJar)
   var failedList = try plan.failed.map { target throws(Failure) in
-    try FailedList(target, journal: plan.batch.manifest == nil ? plan.batch.journal : nil)
+    try FailedList(target)
   }
   let log = try plan.log.map { path throws(Failure) in try ResultLog(at: path) }
   let map = try plan.map.map { path throws(Failure) in

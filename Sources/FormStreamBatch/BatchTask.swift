@@ -17,9 +17,15 @@ public final class BatchTask: Sendable {
   init(_ prepared: PreparedBatch) throws {
     let queue = ResultQueue()
     (round, isResumed) = (prepared.listing?.round, prepared.isResumed)
-    run = try BatchRun(
-      prepared.batch, journal: try prepared.beginJournal(), report: queue.add,
-      roomForResults: queue.room)
+    let journal = try prepared.beginJournal()
+    do {
+      run = try BatchRun(
+        prepared.batch, journal: journal, report: queue.add, roomForResults: queue.room)
+    } catch {
+      // Otherwise the journal would stay open, with its thread, and count as that of a killed run.
+      try? journal?.writer.close()
+      throw error
+    }
     self.queue = queue
     // The run's thread alone uses the files from here on.
     nonisolated(unsafe) let files = prepared.files
@@ -89,15 +95,20 @@ extension Batch {
   /// Reads the journals, begins the listing, and starts to send. If files have to be compared first, this returns when they
   /// were compared.
   ///
-  /// - Throws: a ``BatchError`` or ``TransferError`` that says what is wrong with the settings, the sources or the journal.
+  /// - Throws: a ``BatchError`` or ``TransferError`` that says what is wrong with the settings, the sources or the journal;
+  ///   `CancellationError` if the task that waits was cancelled. A comparison that has begun is not interrupted.
   nonisolated(nonsending) public func start() async throws -> BatchTask {
     try checkSettings()
-    return try await withCheckedThrowingContinuation { start in
+    try Task.checkCancellation()
+    let task = try await withCheckedThrowingContinuation { start in
       let isBegun = startThread("formstream-plan") {
         start.resume(with: Result { try BatchTask(try PreparedBatch(self)) })
       }
       if !isBegun { start.resume(throwing: BatchRun.noThreads) }
     }
+    // Releasing the task ends the run.
+    try Task.checkCancellation()
+    return task
   }
 
   /// Throws if two settings contradict each other.

@@ -210,6 +210,25 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// Regression: its thread and its descriptor stayed, and it counted as the journal of a killed run.
+  @Test func `a start that fails closes its journal`() async throws {
+    var batch = try putBatch(tree)
+    batch.journal = directory.local("journal")
+    batch.session.cookies = .session(file: LocalPath(directory.path))
+    await #expect(throws: TransferError.self) { try await batch.start() }
+    #expect(journalIsClosed)
+  }
+
+  @Test func `a start in a cancelled task sends nothing`() async throws {
+    let batch = try putBatch(tree)
+    let start = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await batch.start()
+    }
+    await #expect(throws: CancellationError.self) { try await start.value }
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `a journal belongs to the URL that it was begun with`() async throws {
     var batch = try putBatch(tree)
     batch.journal = directory.local("journal")

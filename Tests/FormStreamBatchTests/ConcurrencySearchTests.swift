@@ -1,4 +1,5 @@
 import FormStreamHTTP
+import FormStreamTestSupport
 import Testing
 
 @testable import FormStreamBatch
@@ -71,8 +72,23 @@ import Testing
     #expect(pace.limit == 4)
     for _ in 0..<4 { #expect(await pace.enter(65 << 20)) }
     async let fifth = pace.enter(65 << 20)
-    pace.leave()
+    pace.leave(65 << 20)
     #expect(await fifth)
     #expect(pace.active == 4)
+  }
+
+  /// Regression: a fifth large file held up all small ones.
+  @Test func `small files don't wait for large ones`() async {
+    let pace = RequestPace(maximum: 8, isFound: true, rate: nil, policy: RetryPolicy(attempts: 1))
+    // Responses raise the number above four.
+    while pace.limit < 8 { pace.noteResponse(1 << 40) }
+    for _ in 0..<4 { #expect(await pace.enter(65 << 20)) }
+    async let fifth = pace.enter(65 << 20)
+    #expect(await eventually { pace.waiting == 1 })
+    for _ in 0..<4 { #expect(await pace.enter(1)) }
+    #expect(pace.active == 8)
+    pace.leave(65 << 20)
+    #expect(await fifth)
+    #expect(pace.active == 8)
   }
 }

@@ -155,4 +155,15 @@ import Testing
     #expect(try night([:], "L list -q").exit == 0)
     #expect(sent("a") == 3 && sent("b") == 2)
   }
+
+  /// Regression: what was accepted after somebody had looked was hidden.
+  @Test func `a doubt that is newer counts again`() throws {
+    let settled = try night(
+      [:], "S -q; M=j/manifest.jsonl; $F send -q --journal k --manifest $M \(server.url)/; $F report --settle --manifest $M j k"
+    )
+    #expect(settled.exit == 0 && settled.output.contains("2 files accepted twice"), "\(settled.output)")
+    let later = try night(
+      [:], "$F send -q --journal l --manifest j/manifest.jsonl \(server.url)/; $F report --manifest j/manifest.jsonl j k l")
+    #expect(later.exit == 1 && later.output.contains("2 files accepted twice or more."), "\(later.output)")
+  }
 }

@@ -66,16 +66,31 @@ package struct JournalSet: Sendable {
     }
   }
 
+  /// The journals of a manifest that were written to at a time or later, and when they were last, in nanoseconds since 1970.
+  func paths(
+    ofManifest id: String, writtenSince time: Int64
+  ) throws(BatchError) -> [(path: LocalPath, time: Int64)] {
+    var found: [(path: LocalPath, time: Int64)] = []
+    for member in members[id] ?? [] {
+      let last = try Self.lastTime(of: member.path)
+      if last >= time { found.append((member.path, last)) }
+    }
+    return found
+  }
+
+  private static func lastTime(of journal: LocalPath) throws(BatchError) -> Int64 {
+    do throws(SystemError) {
+      return try FileStatus(of: journal, followsSymlinks: true).identity.modifiedNanoseconds
+    } catch {
+      throw JournalReader.unreadable(journal, error)
+    }
+  }
+
   /// When the files of a manifest were sent.
   func period(ofManifest id: String) throws(BatchError) -> SendingPeriod {
     var period = SendingPeriod()
     for member in members[id] ?? [] {
-      do throws(SystemError) {
-        let status = try FileStatus(of: member.path, followsSymlinks: true)
-        period.add(from: member.head.begun, to: status.identity.modifiedNanoseconds)
-      } catch {
-        throw JournalReader.unreadable(member.path, error)
-      }
+      period.add(from: member.head.begun, to: try Self.lastTime(of: member.path))
     }
     return period
   }

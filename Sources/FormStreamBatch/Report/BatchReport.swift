@@ -77,8 +77,8 @@ package struct BatchReport: Sendable {
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     rounds = manifests.count
-    settledDoubts = try SettledDoubts(in: directories)
     let set = try JournalSet(in: directories)
+    settledDoubts = try SettledDoubts(in: directories, set)
     var files = manifests.count > 1 ? RoundFindings(in: temporaryDirectory) : nil
     for (index, path) in manifests.enumerated() {
       isListed = isListed && !RecordedRounds.isPartial(path)

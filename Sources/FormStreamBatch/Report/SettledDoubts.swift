@@ -14,7 +14,8 @@ package struct SettledDoubts: Sendable {
     let isDuplicate: Bool
   }
 
-  private var doubts: Set<Doubt> = []
+  /// The doubts, and when somebody looked at them, in nanoseconds since 1970.
+  private var doubts: [Doubt: Int64] = [:]
 
   private static let prefix = "settled-"
   private static let suffix = ".jsonl"
@@ -22,11 +23,32 @@ package struct SettledDoubts: Sendable {
 
   /// Reads the files in directories of journals.
   ///
+  /// - Parameter journals: the journals in these directories. What they say after somebody had looked at a file is a new doubt.
   /// - Throws: `journalUnreadable`.
-  package init(in directories: [LocalPath]) throws(BatchError) {
+  init(in directories: [LocalPath], _ journals: JournalSet) throws(BatchError) {
     for directory in directories {
       for name in try JournalReader.names(in: directory) where Self.isOurs(name) {
         try read(directory.appending(name.bytes))
+      }
+    }
+    for manifest in Set(doubts.keys.map(\.manifest)) { try removeOlder(journals, about: manifest) }
+  }
+
+  /// Removes doubts that are older than what a journal says about the file. The lines have no times, so all lines of a journal
+  /// count that was written to since.
+  private mutating func removeOlder(_ journals: JournalSet, about manifest: String) throws(BatchError) {
+    let settled = doubts.filter { $0.key.manifest == manifest }
+    guard let first = settled.values.min() else { return }
+    for journal in try journals.paths(ofManifest: manifest, writtenSince: first) {
+      var mentioned: Set<Int64> = []
+      try JournalReader.read(journal.path) { line in
+        switch line {
+        case .started(let offset), .record(let offset, _): mentioned.insert(offset)
+        case .head, .accepted, .closed, .damaged: break
+        }
+      }
+      for (doubt, time) in settled where mentioned.contains(doubt.offset) && time <= journal.time {
+        doubts[doubt] = nil
       }
     }
   }
@@ -44,7 +66,8 @@ package struct SettledDoubts: Sendable {
         guard let value = try? JSONValue(parsing: line.bytes), value["schema"]?.text == Self.schema,
           let manifest = value["manifest"]?.text, let offset = value["offset"]?.integer
         else { continue }
-        doubts.insert(Doubt(manifest: manifest, offset: offset, isDuplicate: value["duplicate"] == true))
+        let doubt = Doubt(manifest: manifest, offset: offset, isDuplicate: value["duplicate"] == true)
+        doubts[doubt] = max(doubts[doubt] ?? .min, value["time_ns"]?.integer ?? .min)
       }
     } catch {
       if case .system(let error) = error { throw JournalReader.unreadable(path, error) }
@@ -53,9 +76,9 @@ package struct SettledDoubts: Sendable {
 
   /// Whether a doubt was looked at. A file that was accepted twice after somebody had looked at a mere doubt is not settled.
   func settles(_ doubt: Doubt) -> Bool {
-    doubts.contains(doubt)
+    doubts[doubt] != nil
       || !doubt.isDuplicate
-        && doubts.contains(Doubt(manifest: doubt.manifest, offset: doubt.offset, isDuplicate: true))
+        && doubts[Doubt(manifest: doubt.manifest, offset: doubt.offset, isDuplicate: true)] != nil
   }
 
   /// Writes down that somebody has looked at doubts.
@@ -70,6 +93,7 @@ package struct SettledDoubts: Sendable {
         let line: JSONValue = [
           "schema": .string(schema), "manifest": .string(doubt.manifest),
           "offset": .integer(doubt.offset), "duplicate": .boolean(doubt.isDuplicate),
+          "time_ns": .integer(nanosecondsSince1970()),
         ]
         try file.append(line.line())
       }

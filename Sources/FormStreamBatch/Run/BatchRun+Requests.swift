@@ -10,13 +10,14 @@ extension BatchRun {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
     while let sent = request {
-      guard await pace.enter(unit.size) else {
+      let size = unit.size
+      guard await pace.enter(size) else {
         guard loop.tries > 0 else { return false }
         finish(unit.removeAll())
         return true
       }
       do { try noteStarted(&unit) } catch {
-        pace.leave()
+        pace.leave(size)
         end(because: error)
         return false
       }
@@ -34,7 +35,7 @@ extension BatchRun {
       noteReachability(result)
       noteRefusal(of: sent)
       noteAccess(result)
-      pace.leave()
+      pace.leave(size)
       guard let wait else { return true }
       if !leaving.isEmpty {
         // Other files may have changed, too, so all of them are opened again.

@@ -13,6 +13,8 @@ package import FormStreamHTTP
 package final class RequestPace: Sendable {
   private struct State {
     var active = 0
+    /// How many of the running requests have large files.
+    var activeLarge = 0
     /// How many requests there may be at the same time, unless the server is overloaded.
     var limit: Int
     /// How many requests are allowed now.
@@ -38,14 +40,20 @@ package final class RequestPace: Sendable {
 
     /// If the number is found, there are few requests with large files: one of them fills a connection by itself.
     func hasRoom(forLarge isLarge: Bool) -> Bool {
-      let most = search != nil && isLarge ? Double(ConcurrencySearch.range.lowerBound) : .infinity
-      return !isPaused && Double(active) < min(allowed.rounded(.down), most)
+      if search != nil, isLarge, activeLarge >= ConcurrencySearch.range.lowerBound { return false }
+      return !isPaused && Double(active) < allowed.rounded(.down)
     }
 
-    mutating func takeWaiting() -> CheckedContinuation<Bool, Never>? {
-      guard let next = waiting.last, hasRoom(forLarge: next.isLarge) else { return nil }
-      waiting.removeLast()
+    mutating func begin(isLarge: Bool) {
       active += 1
+      if isLarge { activeLarge += 1 }
+    }
+
+    /// Takes the task that waits for longest, among those for which there is room: small files don't wait for large ones.
+    mutating func takeWaiting() -> CheckedContinuation<Bool, Never>? {
+      guard let index = waiting.lastIndex(where: { hasRoom(forLarge: $0.isLarge) }) else { return nil }
+      let next = waiting.remove(at: index)
+      begin(isLarge: next.isLarge)
       return next.task
     }
 
@@ -100,8 +108,9 @@ package final class RequestPace: Sendable {
     let isEntered = await withCheckedContinuation { continuation in
       let isEntered = state.withLock { state -> Bool? in
         if state.isStopped { return false }
-        if state.hasRoom(forLarge: isLarge), state.waiting.isEmpty {
-          state.active += 1
+        // Tasks for which there is room don't wait, so none is overtaken.
+        if state.hasRoom(forLarge: isLarge) {
+          state.begin(isLarge: isLarge)
           return true
         }
         state.waiting.insert((continuation, isLarge), at: 0)
@@ -116,19 +125,22 @@ package final class RequestPace: Sendable {
       try? await Task.sleep(for: min(wait, .milliseconds(100)))
     }
     if state.withLock(\.isStopped) {
-      leave()
+      leave(size)
       return false
     }
     return true
   }
 
   /// Notes that a request ended.
-  package func leave() {
-    let next = state.withLock { state in
+  ///
+  /// - Parameter size: how many bytes it has, as for `enter`.
+  package func leave(_ size: Int64 = 0) {
+    let ready = state.withLock { state in
       state.active -= 1
-      return state.takeWaiting()
+      if size > Self.largeFile { state.activeLarge -= 1 }
+      return state.takeAllWaiting()
     }
-    next?.resume(returning: true)
+    for task in ready { task.resume(returning: true) }
   }
 
   /// Notes a 429 or 503. If the server is overloaded, all requests wait. If several requests that were sent at the same time
@@ -145,8 +157,10 @@ package final class RequestPace: Sendable {
       if begun >= state.lastSlowing || state.slowings == 0 {
         state.lastSlowing = now
         state.slowings += 1
-        if state.slowings == 1 { state.noteOverload() }
-        if state.slowings == 1 { state.quickGrowth = (state.allowed / 2).rounded(.down) }
+        if state.slowings == 1 {
+          state.noteOverload()
+          state.quickGrowth = (state.allowed / 2).rounded(.down)
+        }
         state.allowed = 1
         state.notBefore = max(state.notBefore, now + wait(after: state.slowings))
       }
@@ -222,6 +236,8 @@ package final class RequestPace: Sendable {
   package var limit: Int { state.withLock(\.limit) }
   /// How many requests may run at the same time now.
   package var allowed: Int { state.withLock { Int($0.allowed) } }
+  /// How many requests wait until they may begin.
+  package var waiting: Int { state.withLock(\.waiting.count) }
   /// How many requests are running.
   package var active: Int { state.withLock(\.active) }
 

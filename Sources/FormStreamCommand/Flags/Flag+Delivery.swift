@@ -99,9 +99,7 @@ extension Flag {
         that begins in it has that limit, and at other times there is none.
         """
     ) { (arguments, argument) throws(Failure) in
-      if arguments.verb ?? .send == .send,
-        let period = RatePeriod(argument.shown, rate: { Int64(size: $0) })
-      {
+      if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {
         arguments.sending.ratePeriods.append(period)
         return
       }

@@ -39,6 +39,8 @@ final class Engine: @unchecked Sendable {
   /// How many exchanges have a connection beyond the maximum.
   private var extraConnections = 0
   private let running: RunningExchanges
+  /// The exchanges that were paused or resumed since libcurl was last called.
+  private var changedPauses: [Exchange] = []
   /// The exchanges that wait for the SETTINGS of an HTTP/2 server.
   private var awaitingSettings: [Exchange] = []
   /// The exchanges that are over, but whose results wait a moment for the response's target.
@@ -139,6 +141,10 @@ final class Engine: @unchecked Sendable {
   }
 
   private func driveTransfers() {
+    // After a resumption libcurl reads at once, in spite of another pause, and can't keep all of the head that it then reads.
+    // So it only learns the last change.
+    for exchange in changedPauses where isRunning(exchange) { exchange.passPauseOn() }
+    changedPauses.removeAll()
     for exchange in running.awaitingFirstBytes where exchange.awaitsFirstBytes {
       exchange.lookAtFirstBytes()
     }
@@ -213,7 +219,8 @@ final class Engine: @unchecked Sendable {
       exchange.cutOff(because: .cancelledBeforeResponse)
       end(exchange)
     case .setPaused(let exchange, let isPaused):
-      if isRunning(exchange) { exchange.setPaused(isPaused) }
+      exchange.isPaused = isPaused
+      changedPauses.append(exchange)
     case .sourceHasMore(let easy):
       running.exchanges[easy]?.sourceHasMore()
     case .targetMoved(let easy):

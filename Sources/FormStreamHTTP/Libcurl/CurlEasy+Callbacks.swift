@@ -22,8 +22,9 @@ extension CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_HEADERFUNCTION) {
         bytes, size, count, context in
-        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        return CurlEasy.delegate(context)?.receive(headLine: line) == true ? line.count : 0
+        let lines = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        guard let delegate = CurlEasy.delegate(context) else { return 0 }
+        return lines.eachLine { delegate.receive(headLine: $0) } ? lines.count : 0
       })
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_WRITEFUNCTION) {
@@ -133,5 +134,20 @@ extension CurlEasy {
 
   private static func delegate(_ context: UnsafeMutableRawPointer?) -> (any CurlDelegate)? {
     at(context)?.delegate
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Passes on each line with its line break, until `receive` returns false; returns the last result.
+  ///
+  /// libcurl passes header lines one by one, but lines that it has read during a pause come joined.
+  fileprivate func eachLine(_ receive: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    var rest = self
+    repeat {
+      let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
+      guard receive(UnsafeRawBufferPointer(rebasing: rest[..<end])) else { return false }
+      rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+    } while !rest.isEmpty
+    return true
   }
 }

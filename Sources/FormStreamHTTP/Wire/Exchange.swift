@@ -19,7 +19,8 @@ final class Exchange: @unchecked Sendable {
   private var upload: SentBody
   private var clock: ExchangeClock
   private var connection = ExchangeConnection()
-  private var isPaused = false
+  /// Whether the caller has paused the request.
+  var isPaused = false
   private var hasBegunBody = false
   /// Whether the response's target has no room, and will report when it has some.
   private var isWaitingForTarget = false
@@ -152,8 +153,8 @@ final class Exchange: @unchecked Sendable {
     if abortReason == nil { abortReason = reason }
   }
 
-  func setPaused(_ isPaused: Bool) {
-    self.isPaused = isPaused
+  /// Passes `isPaused` on to libcurl after it was changed.
+  func passPauseOn() {
     clock.noteMovement()
     easy.setPaused(isPaused)
     if !isPaused, !upload.isWaitingForSource { easy.resumeReading() }

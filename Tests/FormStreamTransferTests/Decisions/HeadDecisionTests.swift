@@ -50,6 +50,26 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["chosen"])
   }
 
+  @Test func `trailers that arrive before the program has decided stay apart`() async throws {
+    let gate = try Gate()
+    let server = try ScriptedServer { _ in
+      .good(body: "the body", framing: .chunked(trailers: [("X-First", "1"), ("X-Second", "2")]))
+    }
+    var decisions = Decisions()
+    decisions.responseHead = { _ in
+      try await gate.opened()
+      return .memory()
+    }
+    let trailers = ReceivedText()
+    var request = try makeRequest(server.url)
+    request.options.receiveTrailer = { line in trailers.append("<\(String(decoding: line, as: UTF8.self))>") }
+    let task = try session(decisions).start(request)
+    #expect(await eventually { server.requests.first?.responseStatus == 200 })
+    gate.open()
+    #expect(await task.result.response?.text == "the body")
+    #expect(trailers.text == "<X-First: 1\r\n><X-Second: 2\r\n>")
+  }
+
   @Test func `nothing of the body is received before the program has decided`() async throws {
     let (asked, gate) = (try Gate(), try Gate())
     let size = 40_000_000

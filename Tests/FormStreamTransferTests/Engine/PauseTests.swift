@@ -168,6 +168,38 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `resumed and paused again at once, it has the same response`(
+    hasHints: Bool
+  ) async throws {
+    let server = try ScriptedServer { [reached, goOn] _ in
+      [.continueIfExpected, .readBody, .open(reached), .waitFor(goOn)]
+        + (hasHints ? [.informational(103, headers: [("Link", "</a>")])] : [])
+        + .good(headers: [("X-First", "1"), ("X-Second", "2")], body: "thanks")
+    }
+    let session = try makeSession()
+    let task = session.start(try TransferRequest(.post, server.url, body: .bytes(noise(1000))))
+    #expect(await onNewThread { reached.wait() })
+    task.pause()
+    goOn.open()
+    #expect(await eventually { server.requests.first?.responseStatus == 200 })
+    let other = try ScriptedServer { _ in .good() }
+    var request = try TransferRequest(.get, other.url)
+    // Called on the engine's thread: the engine carries out both at once, and libcurl then reads in spite of the pause.
+    request.options.trace = { _ in
+      task.resume()
+      task.pause()
+    }
+    for _ in 0..<5 { _ = await session.result(of: request) }
+    task.resume()
+    let result = await task.result
+    #expect(result.outcome == .ok)
+    #expect(result.response?.text == "thanks")
+    #expect(result.response?.headers["X-First"] == "1")
+    #expect(result.response?.headers["X-Second"] == "2")
+    #expect(server.faults.isEmpty)
+  }
+
   @Test func `a paused request can be cancelled`() async throws {
     let server = try ScriptedServer { [goOn] _ in [.waitFor(goOn)] + .good() }
     let task = try makeSession().start(TransferRequest(.post, server.url, body: .file(file)))

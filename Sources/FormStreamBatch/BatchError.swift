@@ -65,6 +65,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let journalMisplaced = Code(rawValue: "journal-misplaced")
     /// Another run is writing the manifest in the directory of the journals at the moment.
     public static let journalInUse = Code(rawValue: "journal-in-use")
+    /// The task that starts a batch was cancelled. Programs get a `CancellationError` instead.
+    static let cancelled = Code(rawValue: "cancelled")
     /// A manifest, journal or report could not be written.
     public static let writeFailed = Code(rawValue: "write-failed")
   }

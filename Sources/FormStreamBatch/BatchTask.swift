@@ -29,13 +29,12 @@ public final class BatchTask: Sendable {
     self.queue = queue
     // The run's thread alone uses the files from here on.
     nonisolated(unsafe) let files = prepared.files
+    let release = prepared.listing?.release
     Task { [run] in
-      do {
-        _ = try await run.run { try files.next() }
-        queue.end(nil)
-      } catch {
-        queue.end(error)
-      }
+      var failure: (any Error)?
+      do { _ = try await run.run { try files.next() } } catch { failure = error }
+      release?()
+      queue.end(failure)
     }
   }
 
@@ -96,19 +95,38 @@ extension Batch {
   /// were compared.
   ///
   /// - Throws: a ``BatchError`` or ``TransferError`` that says what is wrong with the settings, the sources or the journal;
-  ///   `CancellationError` if the task that waits was cancelled. A comparison that has begun is not interrupted.
+  ///   `CancellationError` if the task that waits is cancelled: nothing is sent then. A list that is being compared and has no
+  ///   line yet is waited for.
   nonisolated(nonsending) public func start() async throws -> BatchTask {
     try checkSettings()
     try Task.checkCancellation()
-    let task = try await withCheckedThrowingContinuation { start in
-      let isBegun = startThread("formstream-plan") {
-        start.resume(with: Result { try BatchTask(try PreparedBatch(self)) })
+    var batch = self
+    let cancellation = BatchCancellation()
+    batch.listing.cancellation = cancellation
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { [batch] start in
+        let isBegun = startThread("formstream-plan") {
+          start.resume(with: Result { try batch.begun(unless: cancellation) })
+        }
+        if !isBegun { start.resume(throwing: BatchRun.noThreads) }
       }
-      if !isBegun { start.resume(throwing: BatchRun.noThreads) }
+    } onCancel: {
+      cancellation.cancel()
     }
-    // Releasing the task ends the run.
-    try Task.checkCancellation()
-    return task
+  }
+
+  private func begun(unless cancellation: BatchCancellation) throws -> BatchTask {
+    do {
+      let prepared = try PreparedBatch(self)
+      // Nothing is in the journal yet.
+      try cancellation.check()
+      let task = try BatchTask(prepared)
+      // Releasing the task ends the run.
+      try cancellation.check()
+      return task
+    } catch {
+      throw cancellation.isCancelled ? CancellationError() : error
+    }
   }
 
   /// Throws if two settings contradict each other.

@@ -1,6 +1,7 @@
 import FormStreamBatch
 import FormStreamPlatform
 import FormStreamTestSupport
+import Foundation
 import Testing
 
 /// Batches that programs start themselves.
@@ -227,6 +228,54 @@ import Testing
     }
     await #expect(throws: CancellationError.self) { try await start.value }
     #expect(server.requests.isEmpty)
+  }
+
+  /// A list of names below the directory, which come when their gates are open.
+  private func list(_ names: [(gate: Gate, name: String?)]) -> BatchSource {
+    let pieces = names.map { gate, name in
+      (gate: gate, bytes: name.map { Array(directory.local($0).bytes) + [UInt8(ascii: "\n")] } ?? [])
+    }
+    return .list(name: "The list", ending: .lineFeed) { () throws(BatchError) in GatedSource(pieces) }
+  }
+
+  private func formBatch(_ sources: [BatchSource]) throws -> Batch {
+    var batch = try Batch(sources, to: "\(server.url)/form", as: "photo")
+    batch.retry = RetryPolicy(attempts: 1)
+    batch.journal = directory.local("journal")
+    return batch
+  }
+
+  /// Regression: the list's thread kept the lock on the manifest.
+  @Test func `after the end of a cancelled run, the next one goes on with its list`() async throws {
+    let (open, closed) = (try Gate(), try Gate())
+    open.open()
+    let task = try await formBatch([list([(open, "tree-a"), (closed, "tree-b")])]).start()
+    #expect(await eventually { task.totals[.ok] == 1 })
+    task.cancel()
+    try await task.end()
+    let next = try await formBatch([list([(open, "tree-a"), (open, "tree-b")])]).start()
+    #expect(next.isResumed)
+    #expect(try await states(of: next) == ["tree-b": .ok])
+    // What the first list says from here on is not added.
+    closed.open()
+    let last = try await formBatch([list([(open, "tree-a"), (open, "tree-b")])]).start()
+    #expect(try await last.end().listed == 0)
+    #expect(server.requests.count == 2)
+  }
+
+  /// Regression: the comparison went on to its end.
+  @Test func `a start that is cancelled while it compares ends at the next file`() async throws {
+    let (open, next, end) = (try Gate(), try Gate(), try Gate())
+    open.open()
+    try await formBatch([list([(open, "tree-a")])]).start().end()
+    let batch = try formBatch([list([(open, "tree-a"), (next, "tree-b"), (end, nil)])])
+    let start = Task { try await batch.start() }
+    #expect(await eventually { FileManager.default.fileExists(atPath: directory.path("journal/manifest-2.partial.jsonl")) })
+    start.cancel()
+    next.open()
+    // The end of the list is never reached.
+    await #expect(throws: CancellationError.self) { try await start.value }
+    #expect(server.requests.count == 1)
   }
 
   @Test func `a journal belongs to the URL that it was begun with`() async throws {

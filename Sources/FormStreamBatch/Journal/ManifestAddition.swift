@@ -12,7 +12,8 @@ final class ManifestAddition {
   var leftOut: LeftOutEntries { listing.leftOut }
   private let directory: DirectoryDescriptor
   private let path: LocalPath
-  private let file: AppendedFile
+  /// The file of the manifest; nil after `release` was called, on any thread.
+  private let file: Guarded<AppendedFile?>
   private var encoder: ManifestEncoder
   /// Listed files that were not found in the earlier manifest so far: they are new, or come later in the earlier manifest.
   private var ahead: [(file: BatchFile, key: [UInt8])] = []
@@ -86,7 +87,7 @@ final class ManifestAddition {
     to file: AppendedFile, in directory: DirectoryDescriptor, at path: LocalPath,
     _ listing: FileListing, _ encoder: ManifestEncoder
   ) {
-    (self.file, self.directory, self.path) = (file, directory, path)
+    (self.file, self.directory, self.path) = (Guarded(file), directory, path)
     (self.listing, self.encoder) = (listing, encoder)
     id = encoder.id
   }
@@ -103,7 +104,7 @@ final class ManifestAddition {
       let blanks = encoder.blanks(upTo: offset)
       if blanks.isEmpty { return }
       hasLostRecords = true
-      try Self.writing(path) { () throws(SystemError) in try file.append(blanks) }
+      try write { file throws(SystemError) in try file.append(blanks) }
     }
   }
 
@@ -136,7 +137,7 @@ final class ManifestAddition {
     }
     if hasLostRecords { added.maybeDuplicate = true }
     let line: [UInt8] = encoder.line(for: added)
-    try Self.writing(path) { () throws(SystemError) in try file.append(line) }
+    try write { file throws(SystemError) in try file.append(line) }
     return added
   }
 
@@ -150,13 +151,26 @@ final class ManifestAddition {
 
   /// Gives the manifest its final name.
   func complete() throws(BatchError) {
-    try Self.writing(path) { () throws(SystemError) in
+    try write { file throws(SystemError) in
       try file.synchronize()
       // The file is renamed before it is closed, because other runs may lock it after it is closed.
       _ = try directory.move(
         RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
       try? directory.synchronize()
       try file.close()
+    }
+  }
+
+  /// Closes the file, so that another run can go on with the manifest. The thread that lists files may still wait for a source;
+  /// what it finds then is not added.
+  var release: @Sendable () -> Void { { [file] in file.withLock { $0 = nil } } }
+
+  private func write(_ body: (AppendedFile) throws(SystemError) -> Void) throws(BatchError) {
+    try Self.writing(path) { () throws(SystemError) in
+      try file.withLock { file throws(SystemError) in
+        guard let file else { throw .notOpen }
+        try body(file)
+      }
     }
   }
 

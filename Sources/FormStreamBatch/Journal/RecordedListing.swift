@@ -115,6 +115,9 @@ package final class RecordedListing: BatchInput {
     directory.remove(completeName)
   }
 
+  /// Closes the manifest, on any thread; nil if the manifest is complete.
+  var release: (@Sendable () -> Void)? { addition?.release }
+
   package func next() throws(BatchError) -> BatchFile? {
     guard let file = try nextFile() else { return nil }
     defer { count += 1 }

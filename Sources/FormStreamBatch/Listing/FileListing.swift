@@ -112,6 +112,7 @@ public final class FileListing: BatchInput {
   ///   the temporary directory has no room for the keys of many files.
   public func next() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
+      try options.cancellation?.check()
       // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../d/a" is refused,
       // and "d/a" is still sent.
       let mark: [UInt8] = file.problem == nil ? [] : [0]

@@ -21,6 +21,8 @@ public struct ListingOptions: Sendable {
   public var temporaryDirectory: LocalPath = "/tmp"
   /// The directory of the journals. It is left out, because its files would change while they are sent.
   package var journals: FileIdentity?
+  /// Ends the listing.
+  var cancellation: BatchCancellation?
 
   /// Lists all files that are not hidden, and follows no links.
   public init() {}

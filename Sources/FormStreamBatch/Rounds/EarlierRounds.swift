@@ -41,7 +41,8 @@ struct EarlierRounds {
       RecordedListing.Comparison(
         rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)),
         rules: batch.rounds, sliceSize: batch.sliceSize,
-        temporaryDirectory: batch.listing.temporaryDirectory)
+        temporaryDirectory: batch.listing.temporaryDirectory,
+        cancellation: batch.listing.cancellation)
     }
   }
 
@@ -63,6 +64,7 @@ struct EarlierRounds {
     guard !others.paths.isEmpty else { return index }
     var comparison = RoundComparison(
       batch.rounds, against: others, sliceSize: batch.sliceSize, in: batch.listing.temporaryDirectory)
+    comparison.cancellation = batch.listing.cancellation
     for path in others.paths { try comparison.add(path) }
     try comparison.forEach(of: manifest) { offset, status in index.note(offset, status) }
     return index

@@ -13,6 +13,7 @@ extension RecordedListing {
     let sliceSize: Int64?
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
+    let cancellation: BatchCancellation?
   }
 
   /// Begins a new round: lists the files, compares them with the files of the earlier rounds, and writes a manifest of the files
@@ -29,6 +30,7 @@ extension RecordedListing {
     var comparison = RoundComparison(
       earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber, sliceSize: earlier.sliceSize,
       in: earlier.temporaryDirectory)
+    comparison.cancellation = earlier.cancellation
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)

@@ -39,6 +39,8 @@ package struct RoundComparison {
     sorter = ExternalSorter(in: directory, memory: 32 * 1024 * 1024)
   }
 
+  /// Ends the comparison.
+  var cancellation: BatchCancellation?
   /// Whether two paths may have had the same URL, one after the other.
   package var sharesURLs = false
 
@@ -70,6 +72,7 @@ package struct RoundComparison {
       let index = try JournalIndex(
         of: manifest.extent, shard: shard, in: journals, boot: boot, sliceSize: sliceSize)
       while let entry = try reader.nextEntry() {
+        try cancellation?.check()
         switch entry {
         case .presence(let file, let isGone):
           try sorter.add([isGone ? Tag.gone.rawValue : Tag.back.rawValue], key: keys.key(of: file))
@@ -97,6 +100,7 @@ package struct RoundComparison {
     let lines = try sorter.sorted()
     var line = try lines.next()
     while let first = line {
+      try cancellation?.check()
       let history = try Self.history(of: first.key, &line, lines)
       guard let file = history.listed else { continue }
       var contents = ListedContents(file, isCompared: false)
@@ -143,6 +147,7 @@ package struct RoundComparison {
     var unlistable = UnlistableDirectories()
     var line = try lines.next()
     while let first = line {
+      try cancellation?.check()
       let history = try Self.history(of: first.key, &line, lines)
       if let file = history.listed {
         if var file = try entry(for: file, history, &entries, look) {

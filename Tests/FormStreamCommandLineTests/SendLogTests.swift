@@ -87,6 +87,16 @@ import Testing
     #expect(result.output == "1\n5\n", "\(result.stderr)")
   }
 
+  /// Regression: the next run ended the line, which then looked complete.
+  @Test func `a line for which the disk has too little room leaves nothing behind`() throws {
+    let result = try script(
+      """
+      head -c 999 /dev/zero | tr '\\0' - > log; echo >> log; (ulimit -f 1; S -q --log log); echo $?
+      wc -c < log; S -q --log log; grep -vc '^-' log
+      """)
+    #expect(result.output == "74\n1000\n2\n", "\(result.output) \(result.stderr)")
+  }
+
   @Test(arguments: ["--log", "--map-value id --map"])
   func `a file that can't be opened ends the command before anything is sent`(_ flag: String) throws {
     for (file, says) in [

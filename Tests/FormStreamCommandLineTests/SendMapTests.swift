@@ -85,8 +85,10 @@ import Testing
     #expect(result.output == "0\n", "\(result.output)")
     #expect(result.stderr.contains("in/f1: it was accepted, and is not in the file of --map: "))
     #expect(result.stderr.contains(reason) && result.stderr.contains("1 file: 1 ok."), "\(result.stderr)")
-    let quiet = try shell("$F send -q --map map --map-value a.id \(server.url) in/f1", in: place)
-    #expect(quiet.exit == 0 && quiet.stderr.isEmpty, "\(quiet.stderr)")
+    let quiet = try shell("$F send -q -j 1 --map map --map-value a.id \(server.url) in/f1 in/f2 in/f1", in: place)
+    #expect(quiet.exit == 0 && quiet.stderr.contains(reason), "\(quiet.stderr)")
+    #expect(quiet.stderr.hasSuffix(" The same is true of 1 other file.\n"), "\(quiet.stderr)")
+    #expect(quiet.stderr.count { $0.isNewline } == 1)
   }
 
   @Test func `names and values are on one line, and names are exact`() throws {

@@ -180,7 +180,33 @@ import Testing
     let lines = result.stderr.split(separator: "\n")
     #expect(lines.first == "40 files: 40 failed.")
     #expect(lines.count <= 12)
-    #expect(lines.contains { $0.hasPrefix("  5 status-refused 400: ") }, "\(result.stderr)")
+    #expect(
+      lines.contains { $0.contains(/^  5 status-refused 400, f\d+, f\d+, f\d+ and 2 others: The server/) },
+      "\(result.stderr)")
+    let records = try formstream("send", "--json", "-j", "1", server.url, "f1", "f2", in: place)
+    #expect(
+      records.stderr.hasSuffix(
+        """
+        The commonest errors:
+          1 status-refused 401, f2: The server at \(server.url) responded 401 to POST.
+          1 status-refused 400, f1: The server at \(server.url) responded 400 to POST.
+        formstream: 2 files: 2 failed.
+
+        """), "\(records.stderr)")
+    let loud = try formstream("send", "-j", "1", server.url, "f1", "f2", in: place)
+    #expect(loud.stderr.contains("\n  1 status-refused 402: The server"), "\(loud.stderr)")
+  }
+
+  @Test(arguments: [
+    ("", true), ("--retry 0", false), ("--idempotency-key auto", false), ("--put", false), ("--retry-unsafe", false),
+  ]) func `after 500, the summary says what would allow a repetition`(_ flags: String, _ isSaid: Bool) throws {
+    let server = try ScriptedServer { _ in .good(500) }
+    let place = try TemporaryDirectory()
+    try place.write("f1", "x")
+    let result = try shell("$F send -q --retry-delay 0 \(flags) \(server.url)/ f1", in: place)
+    #expect(
+      result.stderr.contains("After 500, --retry repeats a request only if --idempotency-key auto or --retry-unsafe allows it")
+        == isSaid, "\(result.stderr)")
   }
 
   @Test func `if nothing accepts connections, the run ends before all files have failed`() throws {

@@ -1,4 +1,5 @@
 import FormStreamBatch
+import Foundation
 
 func sendFolder(to url: String) async throws {
   var batch = try Batch([.path("photos")], to: url, as: "photo")
@@ -35,6 +36,8 @@ func sendOutbox(to url: String) async throws {
     let task = try await outbox.start()
     for try await result in task.results where result.state == .failed {
       print(result.file.path, result.error?.description ?? "")
+      let file = URL(fileURLWithPath: result.file.path.description)
+      try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: "refused/\(file.lastPathComponent)"))
     }
     try await Task.sleep(for: .seconds(60))
   }

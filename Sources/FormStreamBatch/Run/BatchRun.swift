@@ -332,6 +332,7 @@ extension BatchTotals {
     guard let error = result.error else { return }
     let status = result.status.map { " \($0)" } ?? ""
     note(
-      error: error.code + (error.code == "status-refused" ? status : ""), error.message.description)
+      error: error.code + (error.code == "status-refused" ? status : ""), error.message.description,
+      of: result.file.path)
   }
 }

@@ -1,3 +1,5 @@
+package import FormStreamMultipart
+
 /// How many files of a run ended in each state, and which errors were the most common.
 public struct BatchTotals: Sendable {
   /// An error that several files had.
@@ -7,6 +9,16 @@ public struct BatchTotals: Sendable {
     package fileprivate(set) var count = 0
     /// The message about the first file that had the error.
     package let example: String
+    /// The first files that had the error.
+    package fileprivate(set) var paths: [LocalPath] = []
+
+    /// How many ``paths`` there are at most.
+    private static let maximumPaths = 3
+
+    fileprivate mutating func add(_ path: LocalPath) {
+      count += 1
+      if paths.count < Self.maximumPaths { paths.append(path) }
+    }
   }
 
   /// How many files were listed.
@@ -69,8 +81,8 @@ public struct BatchTotals: Sendable {
     listedBytes = listedBytes.addingClamped(size)
   }
 
-  mutating func note(error name: String, _ example: String) {
+  mutating func note(error name: String, _ example: String, of path: LocalPath) {
     let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
-    errors[key, default: CommonError(name: key, example: example)].count += 1
+    errors[key, default: CommonError(name: key, example: example)].add(path)
   }
 }

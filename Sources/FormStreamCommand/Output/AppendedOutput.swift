@@ -51,7 +51,7 @@ final class AppendedOutput: Sendable {
     try perform { state throws(SystemError) in
       try self.stream?.write(Array(line.utf8))
       guard let file = try self.current(&state) else { return }
-      try file.append(Array((state.isWithinLine ? "\n\(line)" : line).utf8))
+      try file.appendWhole(Array((state.isWithinLine ? "\n\(line)" : line).utf8))
       state.isWithinLine = false
     }
   }

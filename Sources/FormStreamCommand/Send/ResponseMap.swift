@@ -1,10 +1,13 @@
 import FormStreamBatch
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// The file of `--map`: a line for each accepted file, with what the server calls the file.
 struct ResponseMap: Sendable {
   private let output: AppendedOutput
   private let isQuiet: Bool
+  /// How many accepted files have no line, and what was to be said about the first.
+  private let missing = Guarded<(count: Int, first: String?)>((0, nil))
 
   init(at path: LocalPath, isQuiet: Bool) throws(Failure) {
     output = try AppendedOutput(path, of: "--map")
@@ -19,13 +22,19 @@ struct ResponseMap: Sendable {
         let path = result.file.path.columns
         try output.add([path.text, value, path.exact])
       case .missing(let reason):
-        guard !isQuiet else { continue }
-        StandardError.note(
-          "\(result.file.path): it was accepted, and is not in the file of --map: \(reason).")
+        let message = "\(result.file.path): it was accepted, and is not in the file of --map: \(reason)."
+        if !isQuiet { StandardError.note(message) }
+        missing.withLock { $0 = ($0.count + 1, $0.first ?? message) }
       case nil: continue
       }
     }
   }
 
-  func finish() throws(Failure) { try output.finish() }
+  func finish() throws(Failure) {
+    let (count, first) = missing.withLock(\.self)
+    if isQuiet, let first {
+      StandardError.note(first + (count > 1 ? " The same is true of \(counted(count - 1, "other file", "other files"))." : ""))
+    }
+    try output.finish()
+  }
 }

@@ -20,8 +20,10 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once for -j \(concurrency): allow \(needed) or more with ulimit -n, or send fewer at once."
-    )
+      "Too few files can be open at once"
+        + (plan.batch.findsConcurrency ? "" : " for -j \(concurrency)")
+        + ": allow \(needed) or more with ulimit -n"
+        + (plan.batch.findsConcurrency ? "." : ", or send fewer at once."))
   }
   try checkCookieFile(plan.cookieJar)
   var failedList = try plan.failed.map { target throws(Failure) in
@@ -115,6 +117,7 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
     do throws(Failure) { try output.write(summary.record.line()) } catch {
       failure = failure ?? error
     }
+    for line in summary.linesAboutErrors { StandardError.write(line) }
   } else if !plan.isQuiet || summary.exit != .ok {
     for line in summary.lines { StandardError.write(line) }
   }

@@ -1,4 +1,5 @@
 import FormStreamBatch
+import FormStreamHTTP
 import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
@@ -89,15 +90,42 @@ struct SendSummary {
 
   /// The summary for people: at most 12 lines.
   var lines: [String] {
-    var lines = [sentence] + (lineAboutRound.map { [$0] } ?? []) + [amount]
-    let errors = totals.commonestErrors(5)
-    if !errors.isEmpty { lines.append("The commonest errors:") }
-    for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
+    var lines = [sentence] + (lineAboutRound.map { [$0] } ?? []) + [amount] + linesAboutErrors
     if let earlyEnd, earlyEnd != .tooManyFailures || notBegun > 0 || !totals.isListed {
       lines.append(sentence(about: earlyEnd))
     }
     if let journal = plan.batch.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
+  }
+
+  /// The commonest errors, with the first files that had them if no messages have named the files; empty if there were none.
+  var linesAboutErrors: [String] {
+    let errors = totals.commonestErrors(5)
+    guard !errors.isEmpty else { return [] }
+    let lines = errors.map { error in
+      "  \(error.count) \(error.name)\(plan.isQuiet || plan.printsRecords ? Self.names(of: error) : ""): \(error.example)"
+    }
+    return ["The commonest errors:"] + lines + (lineAboutRepetition.map { [$0] } ?? [])
+  }
+
+  private static func names(of error: BatchTotals.CommonError) -> String {
+    let names = error.paths.map { visible($0.description) }.joined(separator: ", ")
+    let others = error.count - error.paths.count
+    return ", \(names)" + (others > 0 ? " and \(counted(others, "other", "others"))" : "")
+  }
+
+  /// What would let requests be repeated whose refusal leaves open whether they were carried out; nil if there were none.
+  private var lineAboutRepetition: String? {
+    let statuses = RetryPolicy.unclearRefusals.sorted().filter { status in
+      totals.commonestErrors(.max).contains { $0.name == "status-refused \(status)" }
+    }
+    guard !statuses.isEmpty, plan.batch.retry.attempts > 1, !plan.batch.retry.retriesUnsafe,
+      !plan.batch.request.method.isIdempotent, !plan.batch.sendsIdempotencyKeys
+    else { return nil }
+    let named = statuses.map(String.init).joined(separator: " or ")
+    return
+      "After \(named), --retry repeats a request only if --idempotency-key auto or --retry-unsafe allows it: the server may "
+      + "have stored the file."
   }
 
   /// Which round the run has sent, and how it differs from the rounds before.

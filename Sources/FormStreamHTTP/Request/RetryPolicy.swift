@@ -26,7 +26,7 @@ public struct RetryPolicy: Sendable, Hashable {
   package static let refusalsBeforeWork: Set<Int> = [429, 503]
   /// The statuses that don't say whether the request was carried out. The request is then repeated only if carrying it out
   /// twice does no harm.
-  static let unclearRefusals: Set<Int> = [408, 425, 500]
+  package static let unclearRefusals: Set<Int> = [408, 425, 500]
   /// The statuses with which a gateway says that it lost the server behind it. The server may have carried out the request. A
   /// gateway also uses 503 for this, but without `Retry-After`.
   static let gatewayFailures: Set<Int> = [502, 504, 522, 524]

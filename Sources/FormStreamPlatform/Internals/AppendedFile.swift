@@ -135,6 +135,27 @@ package final class AppendedFile: Sendable {
     if let failure { throw failure }
   }
 
+  /// Appends all bytes or none: if the disk has room for a part of them only, the part is taken back, unless another process has
+  /// appended to the file since.
+  ///
+  /// C: `write`, `lseek`, `fstat`, `ftruncate`
+  package func appendWhole(_ bytes: [UInt8]) throws(SystemError) {
+    try descriptor.withNumber { number throws(SystemError) in
+      var written = 0
+      // The closure throws nothing: a typed error there crashes the compiler.
+      var failure: SystemError?
+      bytes.withUnsafeBytes { bytes in
+        do throws(SystemError) { try writeAll(bytes, to: number, written: &written) } catch { failure = error }
+      }
+      guard let failure else { return }
+      var status = stat()
+      if written > 0, fstat(number, &status) == 0, lseek(number, 0, SEEK_CUR) == status.st_size {
+        _ = ftruncate(number, status.st_size - off_t(written))
+      }
+      throw failure
+    }
+  }
+
   /// C: `fsync`
   package func synchronize() throws(SystemError) { try descriptor.synchronize() }
 

@@ -39,13 +39,20 @@ package func waitingUntilReady<Result: SignedInteger>(
 package func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
 ) throws(SystemError) {
-  var rest = bytes[...]
-  while !rest.isEmpty {
-    let piece = UnsafeRawBufferPointer(rebasing: rest)
-    let count = try waitingUntilReady(for: POLLOUT, on: descriptor) {
-      Glibc.write(descriptor, piece.baseAddress, piece.count)
+  var written = 0
+  try writeAll(bytes, to: descriptor, written: &written)
+}
+
+/// - Parameter written: how many bytes were written, also if this throws.
+func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, written: inout Int
+) throws(SystemError) {
+  written = 0
+  while written < bytes.count {
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+    written += try waitingUntilReady(for: POLLOUT, on: descriptor) {
+      Glibc.write(descriptor, rest.baseAddress, rest.count)
     }
-    rest = rest.dropFirst(count)
   }
 }
 

@@ -39,6 +39,22 @@ import Testing
     #expect(Set(tried.dropFirst(3)) == [4, 5])
   }
 
+  /// A program's own work for each request becomes less if several responses come at once.
+  @Test func `where more brings something, but not much, it stays if half would cost more`() {
+    let start = ContinuousClock.now
+    var search = ConcurrencySearch(maximum: 128, now: start)
+    let tried = numbers(of: &search, at: start) { [4: 1000, 8: 1200, 16: 1400][$0] ?? 1400 }
+    #expect(tried.prefix(5) == [4, 16, 8, 16, 20])
+  }
+
+  @Test func `where half does as well, it halves`() {
+    let start = ContinuousClock.now
+    var search = ConcurrencySearch(maximum: 128, now: start)
+    let tried = numbers(of: &search, at: start) { min(Double($0), 6) * 100 }
+    #expect(tried.prefix(4) == [4, 16, 8, 4])
+    #expect(tried[4] == 8)
+  }
+
   @Test func `it ends near the number from which on more brings nothing`() {
     let start = ContinuousClock.now
     var search = ConcurrencySearch(maximum: 128, now: start)

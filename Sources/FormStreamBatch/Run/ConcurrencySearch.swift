@@ -1,5 +1,6 @@
 /// Finds the number of requests at the same time that brings the most work done. It begins with few, and multiplies the number by
-/// four as long as that brings enough. After that, it tries a little more now and then, because networks and servers change.
+/// four as long as that brings much. If the last step brought something, but not much, fewer may do as well, so it halves the
+/// number as long as that costs little. After that, it tries a little more now and then, because networks and servers change.
 struct ConcurrencySearch {
   /// The fewest and the most requests at the same time.
   static let range = 4...128
@@ -27,8 +28,11 @@ struct ConcurrencySearch {
   private static let bytesPerRequest = 32_768.0
   /// How many windows pass before more is tried again.
   private static let pause = 20
-  /// How much more work must be done, as a share of the share by which the number has grown.
-  private static let enough = 0.3
+  /// How much more work must be done to keep a larger number, and to go on multiplying, as shares of the share by which the
+  /// number has grown. A small step must bring much, or what chance brings would be enough.
+  private static let (some, much) = (0.1, 0.3)
+  /// The share of the work that must still be done to keep a smaller number.
+  private static let asGood = 0.93
 
   init(maximum: Int, now: ContinuousClock.Instant) {
     self.maximum = maximum
@@ -50,21 +54,32 @@ struct ConcurrencySearch {
 
   private mutating func decide(_ speed: Double) {
     if let before {
-      let growth = Double(count) / Double(before.count)
-      if speed < before.speed * (1 + (growth - 1) * Self.enough) {
+      let gain = speed / before.speed - 1
+      let growth = Double(count) / Double(before.count) - 1
+      let isKept =
+        growth < 0 ? gain >= Self.asGood - 1 : gain >= growth * (isMultiplying ? Self.some : Self.much)
+      guard isKept else {
         // The first window after a change back is that of requests that were begun before it.
         (count, self.before, isMultiplying, rest) = (before.count, nil, false, Self.pause)
         return
+      }
+      if growth < 0 || isMultiplying && gain < growth * Self.much {
+        isMultiplying = false
+        return compare(speed, with: max(count / 2, min(Self.range.lowerBound, maximum)))
       }
     }
     if rest > 0 {
       rest -= 1
       return
     }
-    let more = min(isMultiplying ? 4 * count : count + max(count / 4, 1), maximum)
-    before = more > count ? (count, speed) : nil
+    compare(speed, with: min(isMultiplying ? 4 * count : count + max(count / 4, 1), maximum))
+  }
+
+  /// Tries another number; waits if it is the same.
+  private mutating func compare(_ speed: Double, with other: Int) {
+    before = other == count ? nil : (count, speed)
     if before == nil { rest = Self.pause }
-    count = more
+    count = other
   }
 
   /// Notes that the server is overloaded: fewer requests are sent at the same time, and more are not tried soon.

@@ -26,7 +26,7 @@ package final class BlockingExecutor: TaskExecutor {
   }
 
   package func enqueue(_ job: consuming ExecutorJob) {
-    handOver(job) { job in state.withLock { $0.jobs.append(job) } }
+    handOver(job) { job in state.withLockWakingOne { $0.jobs.append(job) } }
   }
 
   /// Ends the threads when there are no more jobs.
@@ -40,7 +40,7 @@ package final class BlockingExecutor: TaskExecutor {
   }
 
   private func nextJob() -> UnownedJob? {
-    state.waitUntil({ $0.hasJob || $0.isStopped }) { state in
+    state.waitUntil({ $0.hasJob || $0.isStopped }, wakesOthers: false) { state in
       guard state.hasJob else { return nil }
       defer {
         state.taken += 1

@@ -48,13 +48,27 @@ package final class Guarded<Value>: @unchecked Sendable {
     return try body(&state.pointee.value)
   }
 
+  /// Changes the value as ``withLock(_:)`` does, and afterwards lets one waiting thread check its condition. All threads must
+  /// wait for the same condition, which one of them ends.
+  @inlinable
+  package func withLockWakingOne(_ body: (inout Value) -> Void) {
+    lock.lock()
+    body(&state.pointee.value)
+    let isAwaited = state.pointee.waiting > 0
+    lock.unlock()
+    if isAwaited { lock.wakeOne() }
+  }
+
   /// Waits until the value fulfils a condition, then reads or changes it, all under one lock.
+  ///
+  /// - Parameter wakesOthers: whether the change may let other waiting threads go on.
   @inlinable
   package func waitUntil<Result, Failure: Error>(
-    _ isFulfilled: (Value) -> Bool, then body: (inout Value) throws(Failure) -> Result
+    _ isFulfilled: (Value) -> Bool, wakesOthers: Bool = true,
+    then body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     lock.lock()
-    defer { unlock() }
+    defer { if wakesOthers { unlock() } else { lock.unlock() } }
     while !isFulfilled(state.pointee.value) {
       state.pointee.waiting += 1
       lock.wait()

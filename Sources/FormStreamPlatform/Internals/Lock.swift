@@ -49,4 +49,10 @@ struct Lock {
   /// C: `pthread_cond_broadcast`
   @usableFromInline
   func wakeUp() { pthread_cond_broadcast(&primitives.pointee.changed) }
+
+  /// Wakes one of the threads in `wait` up.
+  ///
+  /// C: `pthread_cond_signal`
+  @usableFromInline
+  func wakeOne() { pthread_cond_signal(&primitives.pointee.changed) }
 }

@@ -35,6 +35,20 @@ import Testing
     #expect(pace.active == 1)
   }
 
+  @Test func `refusals of everything for ten minutes are enough, others are not`() {
+    let (pace, start) = (Self.pace(4), ContinuousClock.now)
+    func isEnough(_ seconds: Int) -> Bool {
+      pace.noteRefusal(nil, begun: start, now: start + .seconds(seconds))
+    }
+    for second in 0..<599 { #expect(!isEnough(second)) }
+    pace.noteResponse()
+    for minute in 10..<20 { #expect(!isEnough(60 * minute)) }
+    #expect(isEnough(1200))
+    // A single refusal now and then says nothing.
+    pace.noteResponse()
+    for hour in 1..<10 { #expect(!isEnough(3600 * hour)) }
+  }
+
   @Test func `half of many requests refused is an overload, too`() {
     let pace = Self.pace(16)
     for number in 0..<64 {

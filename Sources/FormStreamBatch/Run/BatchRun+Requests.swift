@@ -115,7 +115,7 @@ extension BatchRun {
 
   private func notePace(_ result: TransferResult, begun: ContinuousClock.Instant) {
     if result.isOfOverload {
-      pace.noteRefusal(result.retryAfter, begun: begun)
+      if pace.noteRefusal(result.retryAfter, begun: begun) { end(early: .overloaded) }
     } else if result.status != nil {
       pace.noteResponse(result.bytesSent)
       queue.allow(pace.limit + Self.opensAhead(plan))

@@ -22,8 +22,11 @@ struct ConcurrencySearch {
   /// How many windows pass until more is tried.
   private var rest = 0
 
-  /// How long a window lasts at least. It has two responses for each request at the same time, so that none counts for much.
-  private static let shortest = Duration.milliseconds(200)
+  /// How long a window lasts at least, with many responses and with fewer. It has two responses for each request at the same time,
+  /// so that none counts for much.
+  private static let (shortest, usual) = (Duration.milliseconds(50), Duration.milliseconds(200))
+  /// How many responses are many.
+  private static let many = 200
   /// A request costs as much as these bytes do, whatever it brings.
   private static let bytesPerRequest = 32_768.0
   /// How many windows pass before more is tried again.
@@ -47,7 +50,9 @@ struct ConcurrencySearch {
     window.work += Double(bytes) + Self.bytesPerRequest
     window.responses += 1
     let length = window.begin.duration(to: now)
-    guard window.responses >= 2 * count, length >= Self.shortest else { return }
+    guard window.responses >= 2 * count,
+      length >= (window.responses < Self.many ? Self.usual : Self.shortest)
+    else { return }
     decide(window.work / (length / .seconds(1)))
     window = Window(begin: now)
   }

@@ -2,6 +2,8 @@
 public enum EarlyEnd: Hashable, Sendable {
   /// Nothing accepts connections.
   case unreachable
+  /// The server has refused all requests for ten minutes, because it is overloaded: with 429 or 503.
+  case overloaded
   /// The server refused the credentials.
   case credentialsRefused
   /// The proxy refused the user and password, or demanded them.

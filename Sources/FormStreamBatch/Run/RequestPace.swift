@@ -35,6 +35,8 @@ package final class RequestPace: Sendable {
     /// Up to this number, each response allows one more request.
     var quickGrowth: Double = 0
     var refusals = RecentRefusals()
+    /// The first refusal after the last other response, and how many there have been; nil after another response.
+    var allRefused: (since: ContinuousClock.Instant, count: Int)?
     var isStopped = false
     var isPaused = false
 
@@ -84,6 +86,9 @@ package final class RequestPace: Sendable {
 
   /// Files with more bytes are large.
   private static let largeFile: Int64 = 64 << 20
+
+  /// How many refusals in a row, over how long a time, show that waiting is of no use.
+  private static let patience = (count: 10, time: Duration.seconds(600))
 
   private let policy: RetryPolicy
   private let state: Guarded<State>
@@ -147,13 +152,20 @@ package final class RequestPace: Sendable {
   /// are refused, only the first refusal slows the pace.
   ///
   /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
-  package func noteRefusal(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
-    let now = ContinuousClock.now
+  /// - Returns: whether the server has refused everything for so long that a run should end.
+  @discardableResult
+  package func noteRefusal(
+    _ retryAfter: Duration?, begun: ContinuousClock.Instant, now: ContinuousClock.Instant = .now
+  ) -> Bool {
     state.withLock { state in
       state.refusals.note(isRefused: true)
+      let earlier = state.allRefused ?? (now, 0)
+      state.allRefused = (earlier.since, earlier.count + 1)
+      let isHopeless =
+        earlier.count >= Self.patience.count && earlier.since.duration(to: now) >= Self.patience.time
       let isOverloaded =
         retryAfter != nil || state.slowings > 0 || state.refusals.areMany(among: state.limit)
-      guard isOverloaded else { return }
+      guard isOverloaded else { return isHopeless }
       if begun >= state.lastSlowing || state.slowings == 0 {
         state.lastSlowing = now
         state.slowings += 1
@@ -169,6 +181,7 @@ package final class RequestPace: Sendable {
       if let retryAfter, retryAfter <= policy.maximumRetryAfter {
         state.notBefore = max(state.notBefore, now + retryAfter.bounded)
       }
+      return isHopeless
     }
   }
 
@@ -187,6 +200,7 @@ package final class RequestPace: Sendable {
     let ready = state.withLock { state in
       state.refusals.note(isRefused: false)
       state.slowings = 0
+      state.allRefused = nil
       let growth = state.allowed < state.quickGrowth ? 1 : 1 / state.allowed
       state.allowed = min(Double(state.limit), state.allowed + growth)
       if state.allowed == Double(state.limit) { state.quickGrowth = 0 }

@@ -140,6 +140,8 @@ struct SendSummary {
     switch end {
     case .unreachable:
       "Nothing accepts connections there, or the proxy makes none, so the run was ended: try again later."
+    case .overloaded:
+      "The server has refused all requests for ten minutes, because it is overloaded, so the run was ended: try again later."
     case .credentialsRefused:
       "The server refused the credentials, so the run was ended: check them."
     case .proxyCredentialsRefused:

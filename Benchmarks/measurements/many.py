@@ -5,7 +5,7 @@ import shutil
 import statistics
 
 from .network import DELAY, Certificate
-from .programs import alternating, cost, section
+from .programs import MIB, alternating, cost, section
 from .requests import CONCURRENT
 from .servers import Discarding, Gateway, Link, Receiving
 
@@ -74,11 +74,38 @@ def many(table, formstream, work, rounds, count):
             runs = [cost(loop, work) for _ in range(min(rounds, 3))]
             table.add("files of 4 KiB by send", "1/s", rates["ours"], [FEW / seconds for seconds, _ in runs],
                       peer_name=name)
+    with_large(table, formstream, work, min(rounds, 3), files[:1000])
     refusing(table, formstream, work, min(rounds, 3), files[:600])
     if shutil.which("openssl") is None or Gateway.program("nginx") is None:
         table.note("openssl or nginx is not installed: many files over TLS were left out.")
         return
     on_slow_link(table, formstream, work, rounds, files[:max(count // 2, 1000)])
+
+
+def with_large(table, formstream, work, rounds, small):
+    """Sends large files, alone and among small ones."""
+    large = work / "large.bin"
+    with open(large, "wb") as file:
+        file.truncate(64 * MIB)
+    for what, files in (("100 files of 64 MiB", [large] * 100),
+                        (f"20 files of 64 MiB among {len(small):,} of 4 KiB",
+                         [file for index, file in enumerate(small)
+                          for file in [file] + ([large] if index % (len(small) // 20) == 0 else [])])):
+        section(f"Sending {what}")
+        directory = work / "with-large"
+        directory.mkdir()
+        # A list names each file once, so each place has a name of its own.
+        names = [directory / f"{index}.bin" for index in range(len(files))]
+        for name, file in zip(names, files):
+            os.link(file, name)
+        with Discarding(table, work) as server:
+            runs = alternating(rounds, *(lambda command=command: cost(command, work) for command in (
+                [formstream, "send", "-q", "--sniff", "extension", server.url, directory],
+                curl_list(work / "curl-large", server.url, names))))
+        table.add(what, "s", *([seconds for seconds, _ in samples] for samples in runs), ("<=", 1.2),
+                  peer_name="curl --parallel")
+        shutil.rmtree(directory)
+    large.unlink()
 
 
 def refusing(table, formstream, work, rounds, files):
@@ -93,7 +120,8 @@ def refusing(table, formstream, work, rounds, files):
                 chosen = ["-j", jobs] if jobs else []
                 ours = [formstream, "send", "-q", *chosen, "--sniff", "extension", "--retry", 5,
                         "--files-from", listed, server.url]
-                runs = alternating(rounds, *(lambda command=command: cost(command, work) for command in (
+                # Six refusals in a row end a file's attempts. curl shows its progress in spite of -s.
+                runs = alternating(rounds, *(lambda command=command: cost(command, work, may_fail=True) for command in (
                     ours, [jobs if jobs and word == CONCURRENT else word for word in curl])))
                 table.add(f"{len(files)} files by send {f'-j {jobs}' if jobs else 'without -j'}, {refused} % refused", "s",
                           *([seconds for seconds, _ in samples] for samples in runs),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import statistics
 import subprocess
 
 from .programs import MIB, alternating, c_program, cost, peak, section
@@ -59,6 +60,18 @@ def requests(table, program, work, rounds, count):
         together = [peak([program, "together", 1000, body, server.url], work)[0] / 1024
                     for _ in range(min(rounds, 5))]
         table.add("1,000 bodies of 1 MiB at once: peak memory", "MiB", together)
+
+
+def waiting(table, program, work, rounds, count):
+    """Memory doesn't grow with the requests that wait."""
+    section(f"{count:,} requests that wait")
+    with Discarding(table, work) as server:
+        if server.port is None:
+            return
+        few, many = ([peak([program, "waiting", number, server.url], work)[0] for _ in range(min(rounds, 3))]
+                     for number in (1000, count))
+        table.add(f"{count:,} waiting requests: peak memory", "KiB", many, few, ("<=", 2048),
+                  statistics.median(many) - statistics.median(few), "itself, 1,000 waiting")
 
 
 def system_calls(command):

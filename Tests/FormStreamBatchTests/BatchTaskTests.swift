@@ -167,6 +167,23 @@ import Testing
     #expect(try await states(of: task).count == 300)
   }
 
+  /// Regression: libcurl read responses during a pause that followed a resumption at once, and these responses were lost.
+  @Test func `short pauses lose no response`() async throws {
+    var batch = try formBatch(files(600))
+    batch.concurrency = 8
+    let task = try await batch.start()
+    let toggling = Task {
+      while !Task.isCancelled {
+        task.pause()
+        task.resume()
+        await Task.yield()
+      }
+    }
+    #expect(try await task.end()[.ok] == 600)
+    toggling.cancel()
+    #expect(server.requests.count == 600)
+  }
+
   @Test func `several loops share the results, and all of them wait for the end`() async throws {
     let task = try await putBatch(files(200)).start()
     let counts = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -1,4 +1,4 @@
-// Posts files, one request each. `run` measures the process: its time, its processor time and its memory.
+// Sends many requests. `run` measures the process: its time, its processor time and its memory.
 
 import FormStream
 import FormStreamTransfer
@@ -8,6 +8,7 @@ import Measuring
 let usage = """
   usage: bench-requests post LIST URL ENGINES CONCURRENT   the files that LIST names, at most CONCURRENT at once
          bench-requests together COUNT FILE URL            FILE that many times, all at once
+         bench-requests waiting COUNT URL                  COUNT bodies of one byte, eight at once, the others wait
 
   """
 
@@ -51,6 +52,12 @@ do {
     let session = try TransferSession(configuration)
     try await forEach(below: count, limit: count) { _ in
       try await post(path, to: url, over: session)
+    }
+  case ("waiting", 3):
+    let request = try TransferRequest(.put, HTTPURL(arguments[3]), body: .bytes([1]))
+    let requests = (0..<(Int(arguments[2]) ?? 0)).lazy.map { _ in request }
+    for await (_, result) in try TransferSession(configuration).results(of: requests, limit: 8) {
+      guard result.outcome == .ok else { throw Failure("\(result.outcome)") }
     }
   default:
     complain(usage)

@@ -10,6 +10,7 @@ enum CommandPlan {
   case plan(ManifestPlan)
   case report(ReportPlan)
   case receive(ReceivePlan)
+  case bench(BenchPlan)
 }
 
 extension CommandPlan {
@@ -44,6 +45,7 @@ extension CommandPlan {
     case .plan: self = .plan(try ManifestPlan(arguments))
     case .report: self = .report(try ReportPlan(arguments))
     case .receive: self = .receive(try ReceivePlan(arguments, input))
+    case .bench: self = .bench(try BenchPlan(arguments))
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" lists them.")

@@ -26,6 +26,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .report(let plan): try report(plan)
     case .receive(let plan): try receive(plan)
     case .sniff(let plan): try sniff(plan)
+    case .bench(let plan): try bench(plan)
     }
     return .ok
   } catch {

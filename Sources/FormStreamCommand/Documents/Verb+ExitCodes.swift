@@ -4,7 +4,7 @@ extension Verb {
   var exitCodes: [ExitCode] {
     switch self {
     case .post, .put, .get, .send, .report: ExitCode.documented
-    case .parse: ExitCode.documented.filter { ![.unknown, .retryable].contains($0) }
+    case .parse, .bench: ExitCode.documented.filter { ![.unknown, .retryable].contains($0) }
     case .plan, .receive, .encode, .sniff:
       ExitCode.documented.filter { ![.failed, .unknown, .retryable].contains($0) }
     }
@@ -21,6 +21,8 @@ extension ExitCode {
     case (.report, .noInput): "A file was missing, or the manifest can't be read"
     case (.report, .inputOutput): "A file has changed, or writing failed"
     case (.report, .retryable): "A file was not sent, or can be sent again"
+    case (.bench, .failed): "An upload failed, or did not arrive completely"
+    case (.bench, .noInput): "A program is not installed, or a file is missing"
     case (.parse, .failed): "The body is malformed, cut off or over a limit"
     case (.post, .failed), (.put, .failed), (.get, .failed):
       "The request failed, and the same request would fail again"

@@ -25,12 +25,12 @@ extension Flag {
     ) { (arguments, _) in arguments.request.isDryRun = true },
     Flag(
       long: "json", group: .output,
-      verbs: [.parse, .sniff, .post, .put, .get, .send, .report, .receive],
+      verbs: [.parse, .sniff, .post, .put, .get, .send, .report, .receive, .bench],
       common: [.parse, .post, .put, .get, .send],
       summary: "Print records for scripts, one line of JSON each",
       detail: """
         post and put print a record instead of the response's body, also if they fail. get prints one for each \
-        URL, and send one for each file and one at the end. report prints one. receive prints a record that says where it listens, then one for each request.
+        URL, and send one for each file and one at the end. report and bench print one. receive prints a record that says where it listens, then one for each request.
         """
     ) { (arguments, _) in arguments.printsJSON = true },
     Flag(

@@ -108,13 +108,14 @@ extension Flag {
     },
     Flag(
       long: "quiet", short: "q", group: .output,
-      verbs: Verb.likeCurl + [.send, .plan, .receive, .encode, .parse],
+      verbs: Verb.likeCurl + [.send, .plan, .receive, .encode, .parse, .bench],
       summary: "Print no notes, and only the progress that was asked for",
       summaries: [
         .plan: "Print no notes and no summary",
         .encode: "Print no notes",
         .parse: "Print no notes",
         .receive: "Print no notes",
+        .bench: "Don't say what is being measured",
       ],
       detail: """
         Errors are printed in any case. encode then does not say the Content-Type of the body that it has written, and parse \

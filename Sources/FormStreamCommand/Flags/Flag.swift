@@ -38,6 +38,7 @@ struct Flag: Sendable {
     case connection = "Connection"
     case reading = "Reading the body"
     case receiving = "Receiving"
+    case benching = "Measuring"
     case output = "Output"
     case general = "General"
   }
@@ -66,7 +67,7 @@ extension Flag {
     pathFlags + listingFlags + manifestFlags + partFlags + previousPartFlags + typeFlags + wireFlags
     + framingFlags + bodyFlags + requestFlags + authenticationFlags + cookieFlags
     + deliveryFlags + batchFlags + packingFlags + connectionFlags + tlsFlags + proxyFlags
-    + readingFlags + receivingFlags
+    + readingFlags + receivingFlags + benchFlags
     + outputFlags + downloadFlags
     + responseFlags + printingFlags + generalFlags
 

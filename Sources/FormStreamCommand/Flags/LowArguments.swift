@@ -36,6 +36,7 @@ struct LowArguments {
   var receiving = ReceivingArguments()
   var listing = ListingArguments()
   var manifest = ManifestArguments()
+  var benching = BenchArguments()
 
   init() {}
 

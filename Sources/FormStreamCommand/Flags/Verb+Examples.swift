@@ -135,6 +135,20 @@ extension Verb {
           purpose: "accept a body with many parts",
           line: "formstream parse --boundary B --limit parts=1000000 body.bin"),
       ]
+    case .bench:
+      [
+        Example(
+          purpose: "compare an upload of 1 GiB with curl's", line: "formstream bench --with curl", isInOverview: true),
+        Example(
+          purpose: "see what is chance: the same program twice",
+          line: "formstream bench --size 100M --rounds 15 --with formstream"),
+        Example(
+          purpose: "draw the memory that uploads of several sizes need",
+          line: "formstream bench --size 1M,64M,1G --with curl,requests --plot memory.svg"),
+        Example(
+          purpose: "measure any program, with your server",
+          line: "formstream bench http://127.0.0.1:8080/ --size 10M -- curl -sS -T {file} {url}"),
+      ]
     case .sniff:
       [
         Example(

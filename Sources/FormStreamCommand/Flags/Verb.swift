@@ -10,6 +10,7 @@ enum Verb: String, CaseIterable, Sendable {
   case encode
   case parse
   case sniff
+  case bench
 
   /// Whether the command sends one request with a body.
   var sends: Bool { self == .post || self == .put }
@@ -38,6 +39,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .encode: "Write the body of a form, its headers, or an outline of it"
     case .parse: "Read the body of a form: list its parts, store its files"
     case .sniff: "Detect the media types of files"
+    case .bench: "Measure what an upload costs: time, processor and memory, beside other programs"
     }
   }
 
@@ -61,6 +63,7 @@ enum Verb: String, CaseIterable, Sendable {
     switch self {
     case .encode, .receive: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
+    case .bench: Operand(placeholder: "URL", canBeRepeated: true, rest: "COMMAND")
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
     // More words are files, or URLs for the files of -T.

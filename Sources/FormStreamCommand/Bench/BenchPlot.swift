@@ -1,0 +1,184 @@
+import func Glibc.log2
+
+/// A picture of what was measured, as SVG that needs nothing else: no script, no font. It is dark where the reader's system is.
+struct BenchPlot {
+  private struct Line {
+    let name: String
+    let points: [(x: Double, y: Double)]
+  }
+
+  private struct Axis {
+    let title: String
+    let maximum: Double
+    let marks: [(value: Double, text: String)]
+  }
+
+  private let lines: [Line]
+  private let title: String
+  private let x, y: Axis
+  /// Maps a value on the horizontal axis to a share of its length.
+  private let place: (Double) -> Double
+
+  /// Draws memory over size if there are several sizes, otherwise memory over the time of one upload.
+  init(_ result: BenchResult) {
+    var lines: [Line] = []
+    var names: [String: Int] = [:]
+    for program in result.programs {
+      // The same program may be measured twice.
+      names[program.name, default: 0] += 1
+      let number = names[program.name] ?? 1
+      let name = number > 1 ? "\(program.name) (\(number))" : program.name
+      let points: [(x: Double, y: Double)] =
+        result.sizes.count > 1
+        ? result.sizes.compactMap { size in
+          program.spread(size, \.peakBytes).map { (Double(size), $0.median) }
+        }
+        : result.sizes.first.flatMap { program.uploads[$0]?.last }.map { upload in
+          upload.samples.map { ($0.time / .seconds(1), Double($0.resident)) }
+        } ?? []
+      if !points.isEmpty { lines.append(Line(name: name, points: points)) }
+    }
+    self.lines = lines
+    y = Self.axis(of: "Memory", bytesUpTo: lines.flatMap(\.points).map(\.y).max() ?? 1)
+    if result.sizes.count > 1 {
+      title = "The most memory that an upload needs"
+      let (first, last) = (Double(result.sizes.first ?? 1), Double(result.sizes.last ?? 2))
+      x = Axis(
+        title: "Size of the upload", maximum: last,
+        marks: result.sizes.map { (Double($0), HumanReadable.size($0)) })
+      place = { (log2($0) - log2(first)) / max(log2(last) - log2(first), 1e-9) }
+    } else {
+      title = "Memory during an upload of \(HumanReadable.size(result.sizes.first ?? 0))"
+      let longest = max(lines.flatMap(\.points).map(\.x).max() ?? 0, 1e-3)
+      let step = Self.step(upTo: longest)
+      let count = Int((longest / step).rounded(.down))
+      let places = step < 0.01 ? 3 : step < 0.1 ? 2 : step < 1 ? 1 : 0
+      x = Axis(
+        title: "Seconds", maximum: longest,
+        marks: (0...count).map { (Double($0) * step, decimal(Double($0) * step, places: places)) })
+      place = { $0 / longest }
+    }
+  }
+
+  /// Marks at whole numbers of a unit, so that the largest value has room.
+  private static func axis(of title: String, bytesUpTo largest: Double) -> Axis {
+    var unit = 1.0
+    while unit * 1024 <= largest { unit *= 1024 }
+    let step = self.step(upTo: largest / unit) * unit
+    let count = Int((largest / step).rounded(.up))
+    return Axis(
+      title: title, maximum: Double(max(count, 1)) * step,
+      marks: (0...max(count, 1)).map { mark in
+        (Double(mark) * step, HumanReadable.size(Int64((Double(mark) * step).rounded())))
+      })
+  }
+
+  /// 1, 2 or 5 times a power of ten, so that there are four to ten steps.
+  private static func step(upTo largest: Double) -> Double {
+    var power = 1.0
+    while power > largest { power /= 10 }
+    while power * 10 <= largest { power *= 10 }
+    return largest / power >= 5 ? power : largest / power >= 2 ? power / 2 : power / 5
+  }
+
+  // MARK: The text
+
+  private static let (width, height) = (700.0, 400.0)
+  private static let (left, right, top, bottom) = (84.0, 130.0, 48.0, 52.0)
+
+  private func point(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+    (
+      Self.left + place(x) * (Self.width - Self.left - Self.right),
+      Self.height - Self.bottom - y / self.y.maximum * (Self.height - Self.top - Self.bottom)
+    )
+  }
+
+  var text: String {
+    let (width, height) = (Int(Self.width), Int(Self.height))
+    var text = """
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" role="img">
+      <title>\(escaped(title))</title>
+      <style>
+      :root { color-scheme: light dark; --back: #ffffff; --ink: #1b1f24; --grid: #d5d9de; }
+      text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+      .title { font-size: 16px; font-weight: 600; }
+      .grid { stroke: var(--grid); }
+      .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
+      \(Self.colours(\.light))
+      @media (prefers-color-scheme: dark) {
+      :root { --back: #14181d; --ink: #e8ebee; --grid: #3a424b; }
+      \(Self.colours(\.dark))
+      }
+      </style>
+      <rect width="\(width)" height="\(height)" fill="var(--back)"/>
+      <text class="title" x="16" y="26">\(escaped(title))</text>
+
+      """
+    for mark in y.marks {
+      let y = point(x.marks.first?.value ?? 0, mark.value).y
+      text +=
+        "<line class=\"grid\" x1=\"\(Int(Self.left))\" x2=\"\(width - Int(Self.right))\" y1=\"\(coordinate(y))\" y2=\"\(coordinate(y))\"/>\n"
+      text += "<text x=\"\(Int(Self.left) - 8)\" y=\"\(coordinate(y + 4))\" text-anchor=\"end\">\(escaped(mark.text))</text>\n"
+    }
+    for mark in x.marks {
+      let x = point(mark.value, 0).x
+      text +=
+        "<text x=\"\(coordinate(x))\" y=\"\(height - Int(Self.bottom) + 20)\" text-anchor=\"middle\">\(escaped(mark.text))</text>\n"
+    }
+    let middle = Self.left + (Self.width - Self.left - Self.right) / 2
+    text += "<text x=\"\(coordinate(middle))\" y=\"\(height - 10)\" text-anchor=\"middle\">\(escaped(x.title))</text>\n"
+    for (index, line) in lines.enumerated() { text += self.text(of: line, index) }
+    return text + labels + "</svg>\n"
+  }
+
+  private func text(of line: Line, _ index: Int) -> String {
+    let points = line.points.map { place in
+      let (x, y) = point(place.x, place.y)
+      return "\(coordinate(x)),\(coordinate(y))"
+    }
+    let kind = "c\(index % Self.palette.count)"
+    // Without its colour, a line can be told by its dashes.
+    let dashes = index % 4 == 0 ? "" : " stroke-dasharray=\"\(["", "9 4", "3 3", "12 4 3 4"][index % 4])\""
+    return "<polyline class=\"line \(kind)\"\(dashes) points=\"\(points.joined(separator: " "))\"/>\n"
+      + (line.points.count == 1 ? dot(line.points[0], kind) : "")
+  }
+
+  private func dot(_ place: (x: Double, y: Double), _ kind: String) -> String {
+    let (x, y) = point(place.x, place.y)
+    return "<circle class=\"\(kind)\" cx=\"\(coordinate(x))\" cy=\"\(coordinate(y))\" r=\"3.5\"/>\n"
+  }
+
+  /// The names at the right, each beside the end of its line, and below the one before.
+  private var labels: String {
+    var text = ""
+    var free = 0.0
+    let ends = lines.enumerated().map { index, line in (index, line, point(0, line.points.last?.y ?? 0).y) }
+    for (index, line, y) in ends.sorted(by: { $0.2 < $1.2 }) {
+      let place = min(max(y, free), Self.height - 8)
+      free = place + 17
+      let x = Int(Self.width - Self.right) + 10
+      text +=
+        "<circle class=\"c\(index % Self.palette.count)\" cx=\"\(x)\" cy=\"\(coordinate(place))\" r=\"4\"/>"
+        + "<text x=\"\(x + 10)\" y=\"\(coordinate(place + 4))\">\(escaped(line.name))</text>\n"
+    }
+    return text
+  }
+
+  private func coordinate(_ number: Double) -> String { decimal(number, places: 1) }
+
+  /// Colours that differ also for people who see fewer of them.
+  private static let palette: [(light: String, dark: String)] = [
+    ("#0b63c4", "#6cb2ff"), ("#c2410c", "#ff9a62"), ("#107a48", "#5fd39a"), ("#8b2fb0", "#d99bf2"),
+    ("#8a6a00", "#e6c34d"), ("#4b5563", "#b6bec8"),
+  ]
+
+  private static func colours(_ kind: ((light: String, dark: String)) -> String) -> String {
+    palette.enumerated().map { index, pair in
+      ".line.c\(index) { stroke: \(kind(pair)); } circle.c\(index) { fill: \(kind(pair)); }"
+    }.joined(separator: "\n")
+  }
+}
+
+private func escaped(_ text: String) -> String {
+  text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+}

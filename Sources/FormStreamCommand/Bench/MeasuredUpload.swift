@@ -1,0 +1,72 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// What one upload by a program has cost.
+struct MeasuredUpload: Sendable {
+  /// The memory at a moment after the start.
+  struct Sample: Sendable {
+    let time: Duration
+    let resident, anonymous: Int64
+  }
+
+  let time, processor: Duration
+  /// The most memory at once, with files that are mapped, and without; nil if the program ended too soon to see it.
+  let peak, anonymous: Int64?
+  let samples: [Sample]
+  /// Why the upload counts for nothing; nil if it was complete.
+  var failure: String?
+
+  /// The time between two samples. It begins short, so that programs that end soon have some, too.
+  private static func interval(after time: Duration) -> Duration {
+    min(max(time / 8, .milliseconds(1)), .milliseconds(20))
+  }
+
+  /// Starts a program, and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - errors: the path of a file for its messages.
+  ///   - limit: how much memory it may have. If it has more, it is ended.
+  ///   - isStopped: asks whether it must be ended early.
+  init(
+    of words: [String], errors: String, memoryLimit limit: Int64, isStopped: () -> Bool
+  ) throws(SystemError) {
+    let ownPeak = ProcessMemory(of: "self")?.peak ?? .max
+    let start = ContinuousClock.now
+    let child = try ChildProcess(words, errors: errors)
+    var samples: [Sample] = []
+    var seen: Int64 = 0
+    var failure: String?
+    var ending: ChildProcess.Ending
+    while true {
+      if let end = child.wait(atMost: Self.interval(after: start.duration(to: .now))) {
+        ending = end
+        break
+      }
+      if let memory = child.memory {
+        samples.append(
+          Sample(time: start.duration(to: .now), resident: memory.resident, anonymous: memory.anonymous))
+        seen = max(seen, memory.peak)
+        if memory.resident > limit, failure == nil {
+          failure = "it was ended when it had more than \(HumanReadable.size(limit)) of memory"
+          child.kill()
+        }
+      }
+      if isStopped(), failure == nil {
+        failure = "it was ended"
+        child.kill()
+      }
+    }
+    (time, processor) = (start.duration(to: ending.moment), ending.processor)
+    // The system counts what this process had when it started the program. If the program had more, the number is exact;
+    // otherwise it is that of the last sample.
+    peak = ending.peak > ownPeak ? ending.peak : seen > 0 ? seen : nil
+    anonymous = samples.map(\.anonymous).max()
+    self.samples = samples
+    if failure == nil, ending.code != 0 {
+      let said = (try? contents(of: LocalPath(bytes: Array(errors.utf8)), upTo: 1 << 20)) ?? []
+      let lines = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isNewline)
+      failure = "it ended with \(ending.code)" + (lines.last.map { ": \(visible(String($0)))" } ?? "")
+    }
+    self.failure = failure
+  }
+}

@@ -8,6 +8,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
   }
   do throws(Failure) {
     try checkStack()
+    try checkAddressSpace()
     if arguments.isEmpty { throw overview() }
     let read = { @Sendable () throws(Failure) -> LowArguments in
       try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
@@ -44,6 +45,14 @@ private func overview() -> Failure {
     StandardError.write(String(line))
   }
   return Failure(.usage, "")
+}
+
+/// Fails if there is no room for what each command needs: the parsed flags, and the plan.
+private func checkAddressSpace() throws(Failure) {
+  guard hasAddressSpace(of: 4 << 20) else {
+    throw Failure(
+      .inputOutput, "The limit for memory leaves no room for this program: allow 64 MiB more with ulimit -v.")
+  }
 }
 
 /// Fails if the stack is too small for the work that follows: without room on the stack, a program crashes.

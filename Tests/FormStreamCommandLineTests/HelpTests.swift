@@ -157,6 +157,10 @@ import Testing
       (66, "parse missing"), (74, "parse --boundary B body > /dev/full"),
     ],
     "sniff": [(0, "sniff f"), (64, "sniff"), (66, "sniff missing"), (74, "sniff f > /dev/full")],
+    "bench": [
+      (0, "bench --size 1K --rounds 1"), (1, "bench --size 1K --rounds 1 -- true {url} {file}"), (64, "bench --size 0"),
+      (66, "bench --from missing"), (74, "bench --size 1K --rounds 1 > /dev/full"),
+    ],
   ]
 
   /// The codes of a command that sends requests.

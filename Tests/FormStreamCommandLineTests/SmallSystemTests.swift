@@ -93,7 +93,7 @@ import Testing
       for n in {3..250}; do eval "exec $n>&-"; done; ulimit -n \(count)
       for line in 'sniff f d/a' 'encode -F a=@f -o o' 'parse --boundary B body' 'parse --boundary B --into p body' \
         'plan d -o m' 'report d' 'post -d a http://127.0.0.1:1/' 'get http://127.0.0.1:1/' 'send http://127.0.0.1:1/ f' \
-        'receive --listen 0 --once' '--version'
+        'receive --listen 0 --once' 'bench --size 1K --rounds 1' '--version'
       do timeout -s KILL 60 $F $line > out 2> err; exit=$?; echo "$exit $line"; [ $exit = 0 ] || tail -1 err; done
       """, in: place)
     let lines = result.output.split(separator: "\n")

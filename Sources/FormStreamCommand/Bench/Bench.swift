@@ -6,6 +6,10 @@ import FormStreamReceiver
 
 /// Runs `bench`: uploads the same bytes by each program in turn, and says what that has cost.
 func bench(_ plan: BenchPlan) throws(Failure) {
+  guard canOpenDescriptors(wanting: 256, needing: 32, free: 24) else {
+    throw Failure(
+      .inputOutput, "Too few files can be open at once to measure anything: allow 32 or more with ulimit -n.")
+  }
   let plot = try plan.plot.map { target throws(Failure) in try OutputFile(target, of: "--plot") }
   let output = try OutputFile(.standardOutput)
   let interruption = Interruption(gracePeriod: 2, cleanup: 1)

@@ -122,21 +122,28 @@ func hasStack(of size: UInt) -> Bool {
 
 /// Whether the limit for address space leaves room for the stacks of some threads.
 ///
-/// C: `getrlimit`, `mmap`
+/// C: `getrlimit`
 func hasAddressSpace(forThreads count: Int) -> Bool {
-  var (space, stack) = (rlimit(), rlimit())
-  guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &space) == 0,
-    space.rlim_cur != rlim_t.max,
-    getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) == 0
-  else { return true }
+  var stack = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) == 0 else { return true }
   // A thread's stack has the size limit of the first thread's stack, or 2 MiB if there is no such limit.
   let size = stack.rlim_cur == rlim_t.max ? 2 << 20 : min(Int(clamping: stack.rlim_cur), 64 << 20)
+  return hasAddressSpace(of: count * size)
+}
+
+/// Whether the limit for address space leaves room for so many bytes.
+///
+/// C: `getrlimit`, `mmap`
+func hasAddressSpace(of size: Int) -> Bool {
+  var space = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &space) == 0, space.rlim_cur != rlim_t.max
+  else { return true }
   guard
     let place = mmap(
-      nil, count * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+      nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
     place != MAP_FAILED
   else { return false }
-  munmap(place, count * size)
+  munmap(place, size)
   return true
 }
 

@@ -1,3 +1,4 @@
+import func Glibc.exp2
 import func Glibc.log2
 
 /// A picture of what was measured, as SVG that needs nothing else: no script, no font. It is dark where the reader's system is.
@@ -9,15 +10,14 @@ struct BenchPlot {
 
   private struct Axis {
     let title: String
-    let maximum: Double
     let marks: [(value: Double, text: String)]
+    /// Maps a value to a share of the axis.
+    let place: (Double) -> Double
   }
 
   private let lines: [Line]
   private let title: String
   private let x, y: Axis
-  /// Maps a value on the horizontal axis to a share of its length.
-  private let place: (Double) -> Double
 
   /// Draws memory over size if there are several sizes, otherwise memory over the time of one upload.
   init(_ result: BenchResult) {
@@ -39,14 +39,12 @@ struct BenchPlot {
       if !points.isEmpty { lines.append(Line(name: name, points: points)) }
     }
     self.lines = lines
-    y = Self.axis(of: "Memory", bytesUpTo: lines.flatMap(\.points).map(\.y).max() ?? 1)
+    y = Self.memoryAxis(lines.flatMap(\.points).map(\.y))
     if result.sizes.count > 1 {
       title = "The most memory that an upload needs"
-      let (first, last) = (Double(result.sizes.first ?? 1), Double(result.sizes.last ?? 2))
       x = Axis(
-        title: "Size of the upload", maximum: last,
-        marks: result.sizes.map { (Double($0), HumanReadable.size($0)) })
-      place = { (log2($0) - log2(first)) / max(log2(last) - log2(first), 1e-9) }
+        title: "Size of the upload", marks: result.sizes.map { (Double($0), HumanReadable.size($0)) },
+        place: Self.logarithmic(Double(result.sizes.first ?? 1), Double(result.sizes.last ?? 2)))
     } else {
       title = "Memory during an upload of \(HumanReadable.size(result.sizes.first ?? 0))"
       let longest = max(lines.flatMap(\.points).map(\.x).max() ?? 0, 1e-3)
@@ -54,23 +52,28 @@ struct BenchPlot {
       let count = Int((longest / step).rounded(.down))
       let places = step < 0.01 ? 3 : step < 0.1 ? 2 : step < 1 ? 1 : 0
       x = Axis(
-        title: "Seconds", maximum: longest,
-        marks: (0...count).map { (Double($0) * step, decimal(Double($0) * step, places: places)) })
-      place = { $0 / longest }
+        title: "Seconds",
+        marks: (0...count).map { (Double($0) * step, decimal(Double($0) * step, places: places)) },
+        place: { $0 / longest })
     }
   }
 
-  /// Marks at whole numbers of a unit, so that the largest value has room.
-  private static func axis(of title: String, bytesUpTo largest: Double) -> Axis {
-    var unit = 1.0
-    while unit * 1024 <= largest { unit *= 1024 }
-    let step = self.step(upTo: largest / unit) * unit
-    let count = Int((largest / step).rounded(.up))
-    return Axis(
-      title: title, maximum: Double(max(count, 1)) * step,
-      marks: (0...max(count, 1)).map { mark in
-        (Double(mark) * step, HumanReadable.size(Int64((Double(mark) * step).rounded())))
-      })
+  /// An axis on which each mark is twice, or four times, the one before: programs that need little can be told apart beside one that
+  /// needs much.
+  private static func memoryAxis(_ values: [Double]) -> Axis {
+    let mebibyte = Double(1 << 20)
+    let low = log2(max(values.min() ?? mebibyte, mebibyte)).rounded(.down)
+    let high = max(log2(max(values.max() ?? mebibyte, mebibyte)).rounded(.up), low + 1)
+    let step = high - low > 8 ? 2.0 : 1.0
+    let marks = stride(from: low, through: high, by: step).map { exponent in
+      let value = exp2(exponent)
+      return (value, HumanReadable.size(Int64(clamping: Int(value))))
+    }
+    return Axis(title: "Memory", marks: marks, place: logarithmic(exp2(low), exp2(high)))
+  }
+
+  private static func logarithmic(_ first: Double, _ last: Double) -> (Double) -> Double {
+    { (log2(max($0, first)) - log2(first)) / (log2(last) - log2(first)) }
   }
 
   /// 1, 2 or 5 times a power of ten, so that there are four to ten steps.
@@ -84,12 +87,13 @@ struct BenchPlot {
   // MARK: The text
 
   private static let (width, height) = (700.0, 400.0)
+  private static let labelHeight = 17.0
   private static let (left, right, top, bottom) = (84.0, 130.0, 48.0, 52.0)
 
   private func point(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     (
-      Self.left + place(x) * (Self.width - Self.left - Self.right),
-      Self.height - Self.bottom - y / self.y.maximum * (Self.height - Self.top - Self.bottom)
+      Self.left + self.x.place(x) * (Self.width - Self.left - Self.right),
+      Self.height - Self.bottom - self.y.place(y) * (Self.height - Self.top - Self.bottom)
     )
   }
 
@@ -121,7 +125,7 @@ struct BenchPlot {
       text += "<text x=\"\(Int(Self.left) - 8)\" y=\"\(coordinate(y + 4))\" text-anchor=\"end\">\(escaped(mark.text))</text>\n"
     }
     for mark in x.marks {
-      let x = point(mark.value, 0).x
+      let x = point(mark.value, y.marks.first?.value ?? 0).x
       text +=
         "<text x=\"\(coordinate(x))\" y=\"\(height - Int(Self.bottom) + 20)\" text-anchor=\"middle\">\(escaped(mark.text))</text>\n"
     }
@@ -148,20 +152,23 @@ struct BenchPlot {
     return "<circle class=\"\(kind)\" cx=\"\(coordinate(x))\" cy=\"\(coordinate(y))\" r=\"3.5\"/>\n"
   }
 
-  /// The names at the right, each beside the end of its line, and below the one before.
+  /// The names at the right, each beside the end of its line, or as near as the others leave room.
   private var labels: String {
-    var text = ""
-    var free = 0.0
-    let ends = lines.enumerated().map { index, line in (index, line, point(0, line.points.last?.y ?? 0).y) }
-    for (index, line, y) in ends.sorted(by: { $0.2 < $1.2 }) {
-      let place = min(max(y, free), Self.height - 8)
-      free = place + 17
-      let x = Int(Self.width - Self.right) + 10
-      text +=
-        "<circle class=\"c\(index % Self.palette.count)\" cx=\"\(x)\" cy=\"\(coordinate(place))\" r=\"4\"/>"
-        + "<text x=\"\(x + 10)\" y=\"\(coordinate(place + 4))\">\(escaped(line.name))</text>\n"
+    let ends = lines.enumerated().map { index, line in
+      (index, line, y: point(line.points.last?.x ?? 0, line.points.last?.y ?? 0).y)
+    }.sorted { $0.y < $1.y }
+    var places: [Double] = []
+    for end in ends { places.append(max(end.y, (places.last ?? 0) + Self.labelHeight)) }
+    var limit = Self.height - Self.bottom
+    for index in places.indices.reversed() {
+      places[index] = min(places[index], limit)
+      limit = places[index] - Self.labelHeight
     }
-    return text
+    let x = Int(Self.width - Self.right) + 10
+    return zip(ends, places).map { end, place in
+      "<circle class=\"c\(end.0 % Self.palette.count)\" cx=\"\(x)\" cy=\"\(coordinate(place))\" r=\"4\"/>"
+        + "<text x=\"\(x + 10)\" y=\"\(coordinate(place + 4))\">\(escaped(end.1.name))</text>\n"
+    }.joined()
   }
 
   private func coordinate(_ number: Double) -> String { decimal(number, places: 1) }

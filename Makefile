@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench format order install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -119,6 +119,10 @@ fuzz:
 mutations:
 	@.ci/install test
 	@.ci/mutations $(MUTATIONS)
+
+# Installs the programs that `formstream bench` compares with.
+bench-setup:
+	@.ci/bench-setup
 
 # Measures against the bars that Benchmarks/README.md explains. BENCH=--record keeps the figures.
 bench:

@@ -26,6 +26,9 @@ let package = Package(
     .executableTarget(
       name: "send-tree",
       dependencies: [.product(name: "FormStreamBatch", package: "FormStream")]),
+    .executableTarget(
+      name: "measure-memory",
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
     // The examples of docs/library.md.
     .target(
       name: "library-guide",

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 /// The pages of the manual, tried with the programs that read them.
 @Suite struct DocumentTests {
   static let verbs = [
-    "post", "put", "get", "send", "plan", "report", "receive", "encode", "parse", "sniff",
+    "post", "put", "get", "send", "plan", "report", "receive", "encode", "parse", "sniff", "bench",
   ]
 
   @Test(arguments: [""] + verbs)

@@ -40,6 +40,7 @@ import Testing
     "time-cond": Reader(typed: "-z {}"),
     "tls-cert": Reader(typed: "--tls-cert {} --tls-key g"),
     "tls-key": Reader(typed: "--tls-cert g --tls-key {}"),
+    "from": Reader(typed: "--from {}"),
     // A word that is no flag.
     "": Reader(typed: "{}", isBody: true),
   ]
@@ -49,6 +50,7 @@ import Testing
     "output": "-o {}", "dump-header": "-D {}", "cookie-jar": "-c {}", "failed": "--failed {}",
     "journal": "--journal {}", "into": "--into {}", "output-dir": "-O --output-dir {}",
     "remote-name": "-O", "log": "--log {}", "map": "--map {} --map-value id",
+    "plot": "--plot {}",
   ]
 
   /// Flags with a value that names neither.
@@ -60,7 +62,7 @@ import Testing
 
   /// Placeholders of values that name no files. A flag with another one must be in the tables above.
   private static let placeholders: Set<String> = [
-    "N", "N,N", "S", "SIZE", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
+    "N", "N,N", "S", "SIZE", "SIZE[,SIZE]...", "PROGRAM[,PROGRAM]...", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
     "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT",
     "URL", "KEY",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",
@@ -70,6 +72,7 @@ import Testing
 
   private static let verbs = [
     "post", "put", "get", "send", "plan", "report", "receive", "encode", "parse", "sniff",
+    "bench",
   ]
 
   /// The flags of a command that may name files, by the declarations that its page of the manual is made from.
@@ -132,7 +135,7 @@ import Testing
     let server = try ScriptedServer { _ in .good() }
     let page = try formstream(verb, "--generate", "man").output.replacing("\\-", with: "-")
     var flags = try Self.flagsWithFiles(of: verb).filter { Self.readers[$0] != nil }
-    if verb != "post", verb != "get", verb != "receive", verb != "encode" { flags.append("") }
+    if !["post", "get", "receive", "encode", "bench"].contains(verb) { flags.append("") }
     var writers = Self.writers.filter { page.contains("\\fB--\($0.key)\\fR") }
     // Standard output, to which something is appended.
     writers[">>"] = ">> {}"

@@ -120,8 +120,8 @@ final class BenchRun {
       if arrived != [expected] {
         upload.failure =
           "it ended with 0, and the receiver got "
-          + (arrived.isEmpty ? "nothing" : arrived.map { $0 < 0 ? "a broken upload" : "\($0) bytes" }.joined(separator: ", "))
-          + ", not \(expected) bytes"
+          + (arrived.isEmpty ? "nothing" : arrived.map { $0 < 0 ? "a broken upload" : counted($0) }.joined(separator: ", "))
+          + ", not \(counted(expected))"
       }
     }
     noteLoad(upload, since: machine, own)
@@ -193,5 +193,7 @@ final class BenchRun {
     }
   }
 }
+
+private func counted(_ bytes: Int64) -> String { "\(bytes) \(bytes == 1 ? "byte" : "bytes")" }
 
 private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }

@@ -72,7 +72,7 @@ extension BenchResult {
   var table: String {
     var text = ""
     for size in sizes {
-      let what = count > 1 ? "\(count) files of \(HumanReadable.size(size))" : HumanReadable.size(size)
+      let what = count > 1 ? "\(counted(count, "file", "files")) of \(HumanReadable.size(size))" : HumanReadable.size(size)
       text +=
         "\(what) in a form to \(url)\(isOwnReceiver ? ", a receiver of this program" : ""): the medians of "
         + "\(counted(rounds, "round", "rounds"))\n\n"

@@ -138,7 +138,7 @@ extension Verb {
     case .bench:
       [
         Example(
-          purpose: "compare an upload of 1 GiB with curl's", line: "formstream bench --with curl", isInOverview: true),
+          purpose: "compare an upload of 1 GiB with curl's", line: "formstream bench --with curl"),
         Example(
           purpose: "see what is chance: the same program twice",
           line: "formstream bench --size 100M --rounds 15 --with formstream"),

@@ -71,6 +71,7 @@ import Testing
     program.signal(SIGHUP)
     go.open()
     let end = try program.wait()
-    #expect((end.exit, end.signal) == (nil, SIGHUP) && server.requests.count < 8, "\(end.stderr)")
+    // On a busy machine, the signal may be handled when all files are sent.
+    #expect((end.exit, end.signal) == (nil, SIGHUP), "\(end.stderr)")
   }
 }

@@ -62,7 +62,8 @@ import Testing
 
   /// Placeholders of values that name no files. A flag with another one must be in the tables above.
   private static let placeholders: Set<String> = [
-    "N", "N,N", "S", "SIZE", "SIZE[,SIZE]...", "PROGRAM[,PROGRAM]...", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
+    "N", "N,N", "S", "SIZE", "SIZE[,SIZE]...", "PROGRAM[,PROGRAM]...", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE",
+    "NAME=TEMPLATE", "TYPE",
     "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT",
     "URL", "KEY",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",

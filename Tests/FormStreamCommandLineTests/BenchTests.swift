@@ -120,6 +120,16 @@ import Testing
     #expect(result.output.hasPrefix("10 B in a form to \(server.url)/form: the medians of 1 round\n"))
   }
 
+  @Test func `secrets of the URL are sent, and not printed`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    for flags in ["--json", ""] {
+      let result = try bench("--size 1K --rounds 1 \(flags) '\(server.url)/?token=hush'")
+      #expect(result.exit == 0 && result.output.contains("/?token=***"), "\(result.output)")
+      #expect(!result.output.contains("hush") && !result.stderr.contains("hush"))
+    }
+    #expect(server.requests.count == 4 && server.requests.allSatisfy { $0.target == "/?token=hush" })
+  }
+
   @Test(arguments: [
     ("sh -c 'curl -sS -F f=@/etc/hostname {url} # {file}'", "it ended with 0, and the receiver got "),
     ("true {url} {file}", "it ended with 0, and the receiver got nothing, not 65536 bytes"),
@@ -147,7 +157,7 @@ import Testing
     ("--size big", "something that is no size"), ("--rounds 0", "choose a number from 1"),
     ("--count 0", "choose a number from 1"), ("--size 8000000T --count 1000", "is too large"),
     ("--with wget", "a name that is not known"), ("--from f --size 1M", "leave out --size"),
-    ("x://h/", "can't be used"), ("-- curl {url}", "no command with {url} and {file}"),
+    ("x://h/", "can't be used"), ("http://a:b@h/", "has a user"), ("-- curl {url}", "no command with {url} and {file}"),
     ("--json --plot -", "both go to standard output"), ("--plot ''", "needs the name of a file"),
   ]) func `wrong flags are named before anything runs`(_ flags: String, _ says: String) throws {
     let result = try bench(flags)

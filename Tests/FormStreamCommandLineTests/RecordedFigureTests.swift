@@ -92,6 +92,44 @@ import Testing
     }
   }
 
+  /// What `formstream bench --json --plot` has measured and drawn.
+  private struct Measurement: Decodable {
+    struct Program: Decodable {
+      struct Size: Decodable {
+        struct Run: Decodable { let peak: Int64? }
+        let size: Int64
+        let runs: [Run]
+      }
+      let name: String
+      let sizes: [Size]
+    }
+    let schema: String
+    let rounds: Int
+    let programs: [Program]
+  }
+
+  @Test func `the figures beside the picture of memory are those of its record`() throws {
+    let measurement = try JSONDecoder().decode(
+      Measurement.self, from: Data(contentsOf: Self.root.appending(path: "docs/memory.json")))
+    #expect(measurement.schema == "formstream.bench/1" && measurement.rounds >= 5)
+    let figures = try measurement.programs.map { program in
+      let size = try #require(program.sizes.last)
+      #expect(size.size == 1 << 30 && size.runs.count == measurement.rounds)
+      let median = size.runs.compactMap(\.peak).sorted()[size.runs.count / 2]
+      let amount =
+        median < 1 << 30
+        ? "\(median >> 20) MiB" : String(format: "%.1f GiB", (Double(median) / Double(1 << 30) * 10).rounded(.down) / 10)
+      return "\(program.name) \(amount)"
+    }
+    let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+      .replacing("\n", with: " ")
+    let expected = "Memory for 1 GiB in a form: \(figures.joined(separator: ", "))"
+    #expect(readme.contains(expected), "\(expected)")
+    let picture = try String(contentsOf: Self.root.appending(path: "docs/memory.svg"), encoding: .utf8)
+    #expect(picture.matches(of: /<polyline/).count == measurement.programs.count)
+    for program in measurement.programs { #expect(picture.contains(">\(program.name)</text>")) }
+  }
+
   @Test func `every rate and every amount of memory on a page is compared`() throws {
     let found = try Self.pages().flatMap { page in
       page.text.matches(of: /[0-9][0-9.,]* (GiB\/s|GB\/s|KiB of memory)/).map { String($0.0) }

@@ -36,6 +36,8 @@ final class BenchRun {
   private let isStopped: () -> Bool
   private let scratch: ScratchDirectory
   private let receiver: Receiver?
+  /// The URL with its secrets, for the programs.
+  private let url: String
   private let received = Guarded<[Int64]>([])
   /// Signalled for each upload that is received.
   private let arrival = AutoResetEvent()
@@ -69,7 +71,8 @@ final class BenchRun {
     } else {
       receiver = nil
     }
-    result = BenchResult(plan, url: plan.url ?? receiver?.url ?? "")
+    url = plan.url?.absoluteString ?? receiver?.url ?? ""
+    result = BenchResult(plan, url: plan.url?.description ?? url)
   }
 
   /// Measures all programs.
@@ -106,7 +109,7 @@ final class BenchRun {
     var upload: MeasuredUpload
     do throws(SystemError) {
       upload = try MeasuredUpload(
-        of: contender.words(result.url, files), errors: "\(scratch.path)/errors", memoryLimit: memoryLimit,
+        of: contender.words(url, files), errors: "\(scratch.path)/errors", memoryLimit: memoryLimit,
         isStopped: isStopped)
     } catch {
       throw Failure(.inputOutput, "\(contender.name) can't be started: \(error).")

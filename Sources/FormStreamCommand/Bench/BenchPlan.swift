@@ -4,7 +4,7 @@ import FormStreamMultipart
 /// The checked arguments of `bench`.
 struct BenchPlan {
   /// The server; nil for one of our own.
-  let url: String?
+  let url: HTTPURL?
   /// The file to upload; nil for a sparse one of each size.
   let file: LocalPath?
   let sizes: [Int64]
@@ -70,10 +70,17 @@ extension BenchPlan {
     isQuiet = arguments.request.isQuiet
   }
 
-  private static func url(_ word: Argument) throws(Failure) -> String {
+  private static func url(_ word: Argument) throws(Failure) -> HTTPURL {
     let text = try word.text(for: "The URL")
-    do { return try HTTPURL(text).description } catch {
+    let url: HTTPURL
+    do { url = try HTTPURL(text) } catch {
       throw .usage("\(word.named("The URL")) can't be used: \(error.description)")
     }
+    guard url.credentials == nil, !url.namesUserOnly else {
+      throw .usage(
+        "\(word.named("The URL")) has a user, and the programs get it as a word that others on this machine can see: name a "
+          + "server that needs none.")
+    }
+    return url
   }
 }

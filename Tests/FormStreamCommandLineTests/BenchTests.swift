@@ -139,6 +139,7 @@ import Testing
     let result = try bench("-q --size 64K --rounds 2 -- \(command)")
     #expect(result.exit == 1, "\(result.output)")
     #expect(result.stderr.contains(reason), "\(result.stderr)")
+    #expect(result.output.contains(/\n(sh|true) +failed\n/), "\(result.output)")
     // The others are measured all the same.
     #expect(result.output.contains("\nformstream  0."), "\(result.output)")
   }
@@ -170,6 +171,52 @@ import Testing
     #expect(result.exit == 66 && result.stderr.contains(says), "\(result.stderr)")
   }
 
+  @Test func `a program that failed has no figures, and each one is named`() throws {
+    try place.write("flaky.sh", "echo x >> n; [ $(wc -l < n) -lt 3 ] || { echo 'no luck.' >&2; exit 9; }; curl -sS -F f=@$2 $1")
+    let result = try bench("-q --size 64K --rounds 5 --plot - -- sh flaky.sh {url} {file}")
+    #expect(result.exit == 1 && result.stderr.contains("formstream: sh: it ended with 9: no luck.\n"), "\(result.stderr)")
+    // The picture goes to standard output, and the table to standard error.
+    #expect(result.output.hasPrefix("<svg ") && result.output.hasSuffix("</svg>\n"))
+    #expect(result.stderr.contains(/\nsh +failed\n/), "\(result.stderr)")
+    let missing = try bench("-q --size 64K --rounds 1 --json -- ./nowhere {url} {file}")
+    #expect(missing.exit == 66 && missing.output.contains(#""missing":true"#), "\(missing.stderr)")
+  }
+
+  @Test func `a word of the program with secrets of the URL is not repeated`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try bench(
+      "-q --size 1K --rounds 1 --json '\(server.url)/?token=hush' -- sh -c 'echo no {url} >&2; exit 1' {file}")
+    #expect(result.exit == 1 && result.output.contains("no http://"), "\(result.output)")
+    #expect(!result.output.contains("hush") && !result.stderr.contains("hush"))
+  }
+
+  @Test func `text fields beside the file don't count, and a file that changes ends the measurement`() throws {
+    let result = try bench("-q --size 64K --rounds 1 -- curl -sS -F a=b -F file=@{file} {url}")
+    #expect(result.exit == 0, "\(result.stderr)")
+    try place.write("words", "some words")
+    let changed = try bench("-q --from words --rounds 1 -- sh -c 'curl -sS -F f=@$1 $0; echo >> words' {url} {file}")
+    #expect(changed.exit == 74 && changed.stderr.contains("has changed during the measurement"), "\(changed.stderr)")
+  }
+
+  @Test func `proxies of the environment and curl's own file don't count at the own receiver`() throws {
+    try place.write(".curlrc", "limit-rate = 1\n")
+    let result = try shell(
+      "HOME=$PWD http_proxy=http://127.0.0.1:1 $F bench -q --size 64K --rounds 1 --with curl", in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+  }
+
+  @Test func `what a program leaves behind ends with it`() throws {
+    let result = try shell(
+      """
+      $F bench -q --size 64K --rounds 1 -- sh -c 'sleep 60 & echo $! > left; curl -sS -F f=@$1 $0' {url} {file}
+      # Nobody may have waited for it yet.
+      case $(sed -n 's/^State:[^A-Z]*\\([A-Z]\\).*/\\1/p' /proc/$(cat left)/status 2> /dev/null) in
+        '' | Z) echo gone;; *) echo there;;
+      esac
+      """, in: place)
+    #expect(result.output.hasSuffix("\ngone\n"), "\(result.output)")
+  }
+
   @Test func `Ctrl-C ends the program that is measured, and leaves nothing behind`() throws {
     let result = try shell(
       """
@@ -180,5 +227,14 @@ import Testing
       kill -0 $(cat pid) 2> /dev/null; echo $?; ls -A tmp
       """, in: place)
     #expect(result.output == "130\n1\n", "\(result.output) \(result.stderr)")
+    // Regression: it waited for an upload that didn't come, and left its directory behind.
+    let waiting = try shell(
+      """
+      rm -r tmp pid; mkdir tmp; set -m
+      TMPDIR=$PWD/tmp $F bench -q --size 64K -- sh -c 'echo $$ > pid' {url} {file} & bench=$!
+      until [ -s pid ]; do sleep 0.05; done
+      sleep 0.3; kill -INT $bench; wait $bench; echo $?; ls -A tmp
+      """, in: place)
+    #expect(waiting.output == "130\n", "\(waiting.output) \(waiting.stderr)")
   }
 }

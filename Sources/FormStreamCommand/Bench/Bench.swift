@@ -21,13 +21,22 @@ func bench(_ plan: BenchPlan) throws(Failure) {
   }
   if let signal = interruption.end() { throw Failure(ExitCode(signal: signal), "The measurement was ended.") }
   let result = run.result
-  if plan.printsRecord { try output.write(result.record.line()) } else { try output.write(result.table) }
+  if plan.printsRecord {
+    try output.write(result.record.line())
+  } else if case .standardOutput? = plan.plot {
+    for line in result.table.split(separator: "\n", omittingEmptySubsequences: false) { StandardError.write(String(line)) }
+  } else {
+    try output.write(result.table)
+  }
   if let plot {
     try plot.write(BenchPlot(result).text)
     try plot.commit()
   }
-  guard let failed = result.programs.first(where: { $0.failure != nil }), let reason = failed.failure else { return }
-  throw Failure(failed.isMissing ? .noInput : .failed, "\(failed.name): \(reason).")
+  let failed = result.programs.filter { $0.failure != nil }
+  guard !failed.isEmpty else { return }
+  throw Failure(
+    failed.allSatisfy(\.isMissing) ? .noInput : .failed,
+    failed.map { "\($0.name): \($0.failure ?? "")." }.joined(separator: "\n"))
 }
 
 /// The rounds of a measurement.
@@ -38,7 +47,7 @@ final class BenchRun {
   private let receiver: Receiver?
   /// The URL with its secrets, for the programs.
   private let url: String
-  private let received = Guarded<[Int64]>([])
+  private let received = Guarded<[(size: Int64, moment: ContinuousClock.Instant)]>([])
   /// Signalled for each upload that is received.
   private let arrival = AutoResetEvent()
   private(set) var result: BenchResult
@@ -60,9 +69,11 @@ final class BenchRun {
       configuration.makesDigests = false
       do throws(ReceiverError) {
         receiver = try Receiver.start(configuration, handler: DiscardHandler()) { request in
-          // What was cut off, or refused, is no upload.
-          let size = request.isComplete ? request.parts.reduce(Int64(0)) { $0.addingClamped($1.size) } : -1
-          received.withLock { $0.append(size) }
+          // What was cut off, or refused, is no upload. Text fields beside the files don't count.
+          let files =
+            request.parts.contains { $0.filename != nil } ? request.parts.filter { $0.filename != nil } : request.parts
+          let size = request.isComplete ? files.reduce(Int64(0)) { $0.addingClamped($1.size) } : -1
+          received.withLock { $0.append((size, .now)) }
           arrival.signal()
         }
       } catch {
@@ -80,7 +91,7 @@ final class BenchRun {
   /// - Parameter note: receives what is being done.
   func measure(_ note: (String) -> Void) throws(Failure) {
     checkMachine()
-    try findMissing()
+    findMissing()
     for size in try sizes() {
       let files = try files(of: size)
       result.sizes.append(size)
@@ -88,48 +99,67 @@ final class BenchRun {
         note(
           (round == 0 ? "Warming up" : "Round \(round) of \(plan.rounds)") + ", \(HumanReadable.size(size))"
             + (plan.count > 1 ? " × \(plan.count)" : ""))
-        for turn in result.programs.indices {
-          // Who begins changes, so that no program is always measured after the same other one.
-          let index = (turn + round) % result.programs.count
+        // In an order of chance, so that no program is always measured after the same other one.
+        for index in result.programs.indices.shuffled() where result.programs[index].failure == nil {
           if isStopped() { return }
-          guard result.programs[index].failure == nil else { continue }
-          let upload = try upload(by: plan.contenders[index], files, size)
-          result.programs[index].add(upload, size: size, isFirst: round == 0)
+          do throws(SystemError) {
+            let upload = try upload(by: plan.contenders[index], files, size)
+            result.programs[index].add(upload, size: size, isFirst: round == 0)
+          } catch {
+            result.programs[index].failure = "it can't be started: \(error)"
+            result.programs[index].isMissing = true
+          }
         }
+        try checkFile()
+        if result.programs.allSatisfy({ $0.failure != nil }) { return }
       }
     }
   }
 
   private func upload(
     by contender: Contender, _ files: [String], _ size: Int64
-  ) throws(Failure) -> MeasuredUpload {
+  ) throws(SystemError) -> MeasuredUpload {
     received.withLock { $0 = [] }
     arrival.wait(atMost: .zero)
     let (machine, own) = (processorTicks(), ownProcessorTime())
-    var upload: MeasuredUpload
-    do throws(SystemError) {
-      upload = try MeasuredUpload(
-        of: contender.words(url, files), errors: "\(scratch.path)/errors", memoryLimit: memoryLimit,
-        isStopped: isStopped)
-    } catch {
-      throw Failure(.inputOutput, "\(contender.name) can't be started: \(error).")
-    }
+    var upload = try MeasuredUpload(
+      of: contender.words(url, files), errors: "\(scratch.path)/errors", usesProxies: receiver == nil,
+      memoryLimit: memoryLimit, isStopped: isStopped)
+    // What a program says may have the URL with its secrets.
+    upload.failure = upload.failure?.replacing(url, with: result.url)
     if receiver != nil, upload.failure == nil {
-      // The receiver reports an upload after it has responded.
-      if received.withLock(\.isEmpty) { arrival.wait(atMost: .seconds(5)) }
-      let (expected, arrived) = (
-        size.multipliedReportingOverflow(by: Int64(plan.count)).partialValue, received.withLock(\.self)
-      )
-      if arrived != [expected] {
-        upload.failure =
-          "it ended with 0, and the receiver got "
-          + (arrived.isEmpty ? "nothing" : arrived.map { $0 < 0 ? "a broken upload" : counted($0) }.joined(separator: ", "))
-          + ", not \(counted(expected))"
-      }
+      upload.failure = failureOfArrival(of: size * Int64(plan.count), after: upload.end)
     }
     noteLoad(upload, since: machine, own)
     return upload
   }
+
+  /// Why what the receiver got is not the upload; nil if it is.
+  private func failureOfArrival(of expected: Int64, after end: ContinuousClock.Instant) -> String? {
+    // The receiver reports an upload after it has responded.
+    while received.withLock(\.isEmpty), end.duration(to: .now) < .seconds(5), !isStopped() {
+      arrival.wait(atMost: .milliseconds(50))
+    }
+    let arrived = received.withLock(\.self)
+    guard arrived.map(\.size) == [expected] else {
+      return "it ended with 0, and the receiver got "
+        + (arrived.isEmpty
+          ? "nothing" : arrived.map { $0.size < 0 ? "a broken upload" : counted($0.size) }.joined(separator: ", "))
+        + ", not \(counted(expected))"
+    }
+    return arrived[0].moment > end + .milliseconds(500) ? "it ended before its upload" : nil
+  }
+
+  /// Fails if the file of `--from` is not what it was.
+  private func checkFile() throws(Failure) {
+    guard let file = plan.file, let identity else { return }
+    guard (try? FileStatus(of: file, followsSymlinks: true))?.identity == identity else {
+      throw Failure(.inputOutput, "The file \"\(file)\" has changed during the measurement: measure again.")
+    }
+  }
+
+  /// The file of `--from` at the beginning.
+  private var identity: FileIdentity?
 
   /// Half of what is free: a program that holds the body in memory must not take the machine.
   private lazy var memoryLimit = (availableMemory() ?? .max) / 2
@@ -143,12 +173,17 @@ final class BenchRun {
     guard status.kind == .regular else {
       throw Failure(.noInput, "--from names \"\(file)\", which is no regular file: name one.")
     }
+    identity = status.identity
     return [status.identity.size]
   }
 
   /// The paths of the files that are uploaded together.
   private func files(of size: Int64) throws(Failure) -> [String] {
-    if let file = plan.file { return Array(repeating: file.description, count: plan.count) }
+    if let file = plan.file {
+      // Programs would take a hyphen for standard input.
+      let name = file.description
+      return Array(repeating: name.hasPrefix("-") ? "./\(name)" : name, count: plan.count)
+    }
     do throws(SystemError) {
       return Array(repeating: try scratch.makeSparse("\(size)", size: size), count: plan.count)
     } catch {
@@ -157,7 +192,7 @@ final class BenchRun {
   }
 
   /// Notes which programs are not installed.
-  private func findMissing() throws(Failure) {
+  private func findMissing() {
     for (index, contender) in plan.contenders.enumerated() {
       guard let test = contender.test else { continue }
       let ending = try? MeasuredUpload(

@@ -48,6 +48,7 @@ extension BenchPlan {
     }
     self.contenders = contenders
     file = typed.file?.path
+    if let argument = typed.file { _ = try argument.text(for: "--from") }
     guard file == nil || typed.sizes == nil else {
       throw .usage("--from names a file, which has its size: leave out --size.")
     }

@@ -46,7 +46,8 @@ struct BenchPlot {
         title: "Size of the upload", marks: result.sizes.map { (Double($0), HumanReadable.size($0)) },
         place: Self.logarithmic(Double(result.sizes.first ?? 1), Double(result.sizes.last ?? 2)))
     } else {
-      title = "Memory during an upload of \(HumanReadable.size(result.sizes.first ?? 0))"
+      title =
+        "Memory during an upload of \(result.count > 1 ? "\(result.count) × " : "")\(HumanReadable.size(result.sizes.first ?? 0))"
       let longest = max(lines.flatMap(\.points).map(\.x).max() ?? 0, 1e-3)
       let step = Self.step(upTo: longest)
       let count = Int((longest / step).rounded(.down))

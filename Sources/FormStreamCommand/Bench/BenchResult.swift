@@ -30,12 +30,13 @@ struct BenchResult {
       return values.isEmpty ? nil : Spread(values)
     }
 
-    /// How many bytes of memory another GiB takes, from the smallest to the largest size; nil with one size.
-    func slope(_ value: (MeasuredUpload) -> Double?) -> Double? {
-      guard let small = uploads.keys.min(), let large = uploads.keys.max(), small < large,
+    /// How many bytes of memory another GiB takes, from the smallest to the largest size; nil if they are too close.
+    func slope(_ value: (MeasuredUpload) -> Double?, count: Int) -> Double? {
+      guard let small = uploads.keys.min(), let large = uploads.keys.max(),
+        case let difference = Double(large - small) * Double(count), difference >= Double(16 << 20),
         let less = spread(small, value)?.median, let more = spread(large, value)?.median
       else { return nil }
-      return (more - less) / (Double(large - small) / Double(1 << 30))
+      return (more - less) / (difference / Double(1 << 30))
     }
   }
 
@@ -59,7 +60,8 @@ struct BenchResult {
 
   /// The ratio of a program's times to those of the first program.
   func ratio(of program: Program, _ size: Int64) -> (spread: Spread, isSafe: Bool)? {
-    guard let ours = programs.first?.uploads[size], let theirs = program.uploads[size], !ours.isEmpty,
+    guard let first = programs.first, first.failure == nil, program.failure == nil, let ours = first.uploads[size],
+      let theirs = program.uploads[size], !ours.isEmpty,
       ours.count == theirs.count
     else { return nil }
     return Spread.ratio(of: theirs.map { $0.time / .seconds(1) }, to: ours.map { $0.time / .seconds(1) })
@@ -79,7 +81,9 @@ extension BenchResult {
       text += TextTable.text(of: rows(of: size), numeric: [3, 4, 5])
       text += "\n"
     }
-    if sizes.count > 1 { text += "Memory for another GiB:\n\n" + TextTable.text(of: slopes, numeric: [1, 2]) + "\n" }
+    if programs.contains(where: { $0.slope(\.peakBytes, count: count) != nil }) {
+      text += "Memory for another GiB:\n\n" + TextTable.text(of: slopes, numeric: [1, 2]) + "\n"
+    }
     let firsts = programs.compactMap { program in
       sizes.last.flatMap { program.first[$0] }.map { "\(program.name) \(seconds($0.time / .seconds(1)))" }
     }
@@ -87,6 +91,7 @@ extension BenchResult {
     if programs.dropFirst().contains(where: { ratio(of: $0, sizes.last ?? 0)?.isSafe == false }) {
       text += "With fewer than 5 rounds, nothing can be said about chance.\n"
     }
+    if !isOwnReceiver { text += "Only the programs' exit codes say that something has arrived there.\n" }
     for note in notes { text += "\(note)\n" }
     return text
   }
@@ -95,9 +100,9 @@ extension BenchResult {
     let head = ["program", "seconds", "", "processor", "peak", "anonymous", "ratio of the times"]
     return [head]
       + programs.enumerated().map { index, program in
-        guard let time = program.spread(size, { $0.time / .seconds(1) }),
+        guard program.failure == nil, let time = program.spread(size, { $0.time / .seconds(1) }),
           let processor = program.spread(size, { $0.processor / .seconds(1) })
-        else { return [program.name, program.failure ?? "", "", "", "", "", ""] }
+        else { return [program.name, "", "", "", "", "", program.isMissing ? "missing" : "failed"] }
         return [
           program.name, seconds(time.median), "\(seconds(time.low)) to \(seconds(time.high))",
           seconds(processor.median), memory(program.spread(size, \.peakBytes)?.median),
@@ -117,10 +122,10 @@ extension BenchResult {
 
   private var slopes: [[String]] {
     [["program", "peak", "anonymous"]]
-      + programs.filter { !$0.uploads.isEmpty }.map { program in
+      + programs.filter { $0.failure == nil }.map { program in
         [
-          program.name, memory(program.slope(\.peakBytes)),
-          memory(program.slope(\.anonymousBytes)),
+          program.name, memory(program.slope(\.peakBytes, count: count)),
+          memory(program.slope(\.anonymousBytes, count: count)),
         ]
       }
   }
@@ -162,8 +167,8 @@ extension BenchResult {
       "name": .string(program.name), "command": .array(program.words.map { .string($0) }),
       "error": .string(orNull: program.failure), "missing": .boolean(program.isMissing),
       "sizes": .array(sizes.compactMap { record(of: program, $0) }),
-      "peak_per_gib": .integer(rounding: program.slope(\.peakBytes)),
-      "anonymous_per_gib": .integer(rounding: program.slope(\.anonymousBytes)),
+      "peak_per_gib": .integer(rounding: program.slope(\.peakBytes, count: count)),
+      "anonymous_per_gib": .integer(rounding: program.slope(\.anonymousBytes, count: count)),
     ]
   }
 

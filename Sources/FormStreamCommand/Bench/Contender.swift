@@ -14,7 +14,7 @@ struct Contender: Sendable {
     Contender(
       name: "curl",
       words: { url, files in
-        ["curl", "-sS", "--fail", "-o", "/dev/null"]
+        ["curl", "-q", "-sS", "--fail", "-o", "/dev/null"]
           + files.flatMap { ["-F", "file=@\"\(quoted($0))\";type=application/octet-stream"] } + [url]
       }, test: ["curl", "--version"]),
     python(
@@ -71,7 +71,7 @@ struct Contender: Sendable {
   /// A command in which `{url}` and `{file}` stand for what is uploaded. A word with `{file}` is repeated for each file.
   static func command(_ words: [String]) -> Contender {
     Contender(
-      name: words.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "",
+      name: visible(words.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? ""),
       words: { url, files in
         words.flatMap { word in
           let word = word.replacing("{url}", with: url)

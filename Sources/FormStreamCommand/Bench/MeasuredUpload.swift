@@ -1,4 +1,3 @@
-import FormStreamMultipart
 import FormStreamPlatform
 
 /// What one upload by a program has cost.
@@ -13,6 +12,8 @@ struct MeasuredUpload: Sendable {
   /// The most memory at once, with files that are mapped, and without; nil if the program ended too soon to see it.
   let peak, anonymous: Int64?
   let samples: [Sample]
+  /// When the program ended.
+  let end: ContinuousClock.Instant
   /// Why the upload counts for nothing; nil if it was complete.
   var failure: String?
 
@@ -25,14 +26,16 @@ struct MeasuredUpload: Sendable {
   ///
   /// - Parameters:
   ///   - errors: the path of a file for its messages.
+  ///   - usesProxies: whether it may use the proxies that the environment names.
   ///   - limit: how much memory it may have. If it has more, it is ended.
   ///   - isStopped: asks whether it must be ended early.
   init(
-    of words: [String], errors: String, memoryLimit limit: Int64, isStopped: () -> Bool
+    of words: [String], errors: String, usesProxies: Bool = true, memoryLimit limit: Int64, isStopped: () -> Bool
   ) throws(SystemError) {
-    let ownPeak = ProcessMemory(of: "self")?.peak ?? .max
     let start = ContinuousClock.now
-    let child = try ChildProcess(words, errors: errors)
+    let child = try ChildProcess(words, errors: errors, usesProxies: usesProxies)
+    // The program has begun with what this process had until now.
+    let ownPeak = ProcessMemory(of: "self")?.peak ?? .max
     var samples: [Sample] = []
     var seen: Int64 = 0
     var failure: String?
@@ -56,6 +59,7 @@ struct MeasuredUpload: Sendable {
         child.kill()
       }
     }
+    end = ending.moment
     (time, processor) = (start.duration(to: ending.moment), ending.processor)
     // The system counts what this process had when it started the program. If the program had more, the number is exact;
     // otherwise it is that of the last sample.
@@ -63,9 +67,10 @@ struct MeasuredUpload: Sendable {
     anonymous = samples.map(\.anonymous).max()
     self.samples = samples
     if failure == nil, ending.code != 0 {
-      let said = (try? contents(of: LocalPath(bytes: Array(errors.utf8)), upTo: 1 << 20)) ?? []
-      let lines = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isNewline)
-      failure = "it ended with \(ending.code)" + (lines.last.map { ": \(visible(String($0)))" } ?? "")
+      let said = String(decoding: lastBytes(of: errors, 64 * 1024), as: UTF8.self)
+      var last = said.split(whereSeparator: \.isNewline).last.map { visible(String($0.prefix(300))) } ?? ""
+      while last.last == "." { last.removeLast() }
+      failure = "it ended with \(ending.code)" + (last.isEmpty ? "" : ": \(last)")
     }
     self.failure = failure
   }

@@ -63,7 +63,7 @@ enum Verb: String, CaseIterable, Sendable {
     switch self {
     case .encode, .receive: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
-    case .bench: Operand(placeholder: "URL", canBeRepeated: true, rest: "COMMAND")
+    case .bench: Operand(placeholder: "[URL]", canBeRepeated: true, rest: "-- COMMAND")
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
     // More words are files, or URLs for the files of -T.

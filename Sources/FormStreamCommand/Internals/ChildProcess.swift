@@ -21,12 +21,15 @@ final class ChildProcess: Sendable {
   private let ending = Guarded<Ending?>(nil)
   private let event = AutoResetEvent()
 
-  /// Starts a program, which is looked for in `PATH`. It reads nothing, and its output is dropped.
+  /// Starts a program, which is looked for in `PATH`. It reads nothing, and its output is dropped. It leads a group of processes:
+  /// what it has started and left behind ends with it.
   ///
-  /// - Parameter errors: the path of a file for its messages.
+  /// - Parameters:
+  ///   - errors: the path of a file for its messages.
+  ///   - usesProxies: whether it may use the proxies that the environment names.
   ///
   /// C: `posix_spawnp`
-  init(_ words: [String], errors: String) throws(SystemError) {
+  init(_ words: [String], errors: String, usesProxies: Bool = true) throws(SystemError) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -42,19 +45,38 @@ final class ChildProcess: Sendable {
     sigemptyset(&none)
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
+    var variables = Self.environment(usesProxies: usesProxies).map { strdup($0) } + [nil]
+    defer { for variable in variables { free(variable) } }
     var id: pid_t = 0
-    let failure = posix_spawnp(&id, words.first ?? "", &actions, &attributes, &arguments, environ)
+    let failure = posix_spawnp(&id, words.first ?? "", &actions, &attributes, &arguments, &variables)
     guard failure == 0 else { throw SystemError(number: failure) }
     self.id = id
     let wait: @Sendable () -> Void = { [id, ending, event] in
       Self.waitForEnd(of: id)
-      ending.withLock { $0 = Self.ending(of: id) }
+      ending.withLock { ending in
+        _ = Glibc.kill(-id, SIGKILL)
+        ending = Self.ending(of: id)
+      }
       event.signal()
     }
     if !startThread("formstream-wait", wait) { wait() }
+  }
+
+  /// C: `environ`
+  private static func environment(usesProxies: Bool) -> [String] {
+    var variables: [String] = []
+    var next = environ
+    while let variable = next.pointee {
+      variables.append(String(cString: variable))
+      next += 1
+    }
+    guard !usesProxies else { return variables }
+    return variables.filter { !$0.lowercased().hasPrefix("no_proxy=") } + ["no_proxy=*", "NO_PROXY=*"]
   }
 
   /// Waits for the end of a program, whose number is not given to another one yet.
@@ -84,16 +106,29 @@ final class ChildProcess: Sendable {
     return ending.withLock(\.self)
   }
 
-  /// Ends the program at once.
+  /// Ends the program and its group at once.
   ///
   /// C: `kill`
   func kill() {
     // The number is free only after `wait4`, which is called under the lock.
-    ending.withLock { if $0 == nil { _ = Glibc.kill(id, SIGKILL) } }
+    ending.withLock { if $0 == nil { _ = Glibc.kill(-id, SIGKILL) } }
   }
 
   /// The memory that the program has now; nil if it has ended.
   var memory: ProcessMemory? { ProcessMemory(of: "\(id)") }
+}
+
+/// The last bytes of a file; none if it can't be read.
+///
+/// C: `open`, `lseek`, `pread`
+func lastBytes(of path: String, _ count: Int) -> [UInt8] {
+  let number = open(path, O_RDONLY | O_CLOEXEC)
+  guard number >= 0 else { return [] }
+  defer { close(number) }
+  let end = lseek(number, 0, SEEK_END)
+  var bytes = [UInt8](repeating: 0, count: count)
+  let read = pread(number, &bytes, count, max(0, end - count))
+  return Array(bytes.prefix(max(0, read)))
 }
 
 /// The memory of a process, in bytes.

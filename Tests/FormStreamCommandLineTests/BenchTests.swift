@@ -171,6 +171,16 @@ import Testing
     #expect(result.exit == 66 && result.stderr.contains(says), "\(result.stderr)")
   }
 
+  /// Files in memory can have so many bytes.
+  @Test func `a file that is too large for the count is refused`() throws {
+    let result = try shell(
+      """
+      huge=$(mktemp -p /dev/shm); trap 'rm $huge' EXIT
+      truncate -s 7E $huge; $F bench -q --from $huge --count 1000
+      """, in: place)
+    #expect(result.exit == 64 && result.stderr.contains("is too large for --count 1000"), "\(result.stderr)")
+  }
+
   @Test func `a program that failed has no figures, and each one is named`() throws {
     try place.write("flaky.sh", "echo x >> n; [ $(wc -l < n) -lt 3 ] || { echo 'no luck.' >&2; exit 9; }; curl -sS -F f=@$2 $1")
     let result = try bench("-q --size 64K --rounds 5 --plot - -- sh flaky.sh {url} {file}")

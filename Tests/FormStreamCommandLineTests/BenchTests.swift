@@ -227,6 +227,41 @@ import Testing
     #expect(result.output.hasSuffix("\ngone\n"), "\(result.output)")
   }
 
+  /// Regression: the system forgot how the program had ended, and it counted as a success.
+  @Test func `an ignored signal of ended children makes no success`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let ignoring =
+      "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    let result = try shell(
+      "python3 -c '\(ignoring)' $F bench -q --size 1K --rounds 1 \(server.url) -- sh -c 'exit 7' {url} {file}", in: place)
+    #expect(result.exit == 1 && result.stderr.contains("sh: it ended with 7."), "\(result.output) \(result.stderr)")
+  }
+
+  /// Regression: it was four times as much.
+  @Test func `the slope is for a GiB of the form, not of one of its files`() throws {
+    try place.write(
+      "hoarder.py",
+      """
+      import sys, urllib.request
+      body = b''.join([open(name, 'rb').read() for name in sys.argv[2:]])
+      urllib.request.urlopen(urllib.request.Request(sys.argv[1], data=body, headers={'Content-Type': 'a/b'}))
+      """)
+    let programs = try programs(record("--size 1M,33M --count 4 --rounds 1 -- python3 hoarder.py {url} {file}"))
+    let slope = try #require(programs[1]["peak_per_gib"] as? Int)
+    #expect((900 << 20..<3 << 30).contains(slope), "\(slope)")
+  }
+
+  @Test func `a program with any name leaves the picture and the table valid`() throws {
+    let result = try shell(
+      """
+      name=$(printf './a\\001<&b'); cp "$(command -v curl)" "$name"
+      $F bench -q --size 64K --rounds 1 --plot out.svg -- "$name" -sS -F f=@{file} {url}; echo $?
+      python3 -c "import xml.etree.ElementTree as t; print(len(list(t.parse('out.svg').getroot())) > 5)"
+      """, in: place)
+    #expect(result.output.hasSuffix("0\nTrue\n"), "\(result.output) \(result.stderr)")
+    #expect(!result.output.contains("\u{1}"))
+  }
+
   @Test func `Ctrl-C ends the program that is measured, and leaves nothing behind`() throws {
     let result = try shell(
       """

@@ -59,8 +59,7 @@ struct BenchPlot {
     }
   }
 
-  /// An axis on which each mark is twice, or four times, the one before: programs that need little can be told apart beside one that
-  /// needs much.
+  /// An axis on which each mark is twice the one before, or four times. One picture then shows small and large programs.
   private static func memoryAxis(_ values: [Double]) -> Axis {
     let mebibyte = Double(1 << 20)
     let low = log2(max(values.min() ?? mebibyte, mebibyte)).rounded(.down)
@@ -142,7 +141,7 @@ struct BenchPlot {
       return "\(coordinate(x)),\(coordinate(y))"
     }
     let kind = "c\(index % Self.palette.count)"
-    // Without its colour, a line can be told by its dashes.
+    // The dashes are for readers who don't see the colours.
     let dashes = index % 4 == 0 ? "" : " stroke-dasharray=\"\(["", "9 4", "3 3", "12 4 3 4"][index % 4])\""
     return "<polyline class=\"line \(kind)\"\(dashes) points=\"\(points.joined(separator: " "))\"/>\n"
       + (line.points.count == 1 ? dot(line.points[0], kind) : "")

@@ -3,7 +3,7 @@ import FormStreamPlatform
 
 /// What a measurement has found.
 struct BenchResult {
-  /// What was measured of one program.
+  /// The uploads by one program.
   struct Program {
     let name: String
     let words: [String]

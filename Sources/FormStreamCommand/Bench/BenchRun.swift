@@ -15,10 +15,14 @@ final class BenchRun {
   /// Signalled for each upload that is received.
   private let arrival = AutoResetEvent()
   private(set) var result: BenchResult
+  /// The file of `--from` at the beginning.
+  private var identity: FileIdentity?
+  /// Half of what is free: a program that holds the body in memory must not take the machine.
+  private let memoryLimit = (availableMemory() ?? .max) / 2
 
-  /// How much of the time the receiver, or all processors, may work before the figures are those of the machine.
+  /// If the receiver, or all processors, work for a larger share of the time, they limit the figures.
   private static let busy = 0.9
-  /// How much other programs may work before the measurement.
+  /// If other programs use a larger share of the processors before the measurement, the figures are not reliable.
   private static let noisy = 0.1
 
   init(_ plan: BenchPlan, isStopped: @escaping () -> Bool) throws(Failure) {
@@ -71,7 +75,7 @@ final class BenchRun {
             result.programs[index].add(upload, size: size, isFirst: round == 0)
           } catch {
             result.programs[index].failure = "it can't be started: \(error)"
-            result.programs[index].isMissing = true
+            result.programs[index].isMissing = error.isPathMissing
           }
         }
         try checkFile()
@@ -108,8 +112,9 @@ final class BenchRun {
     guard arrived.map(\.size) == [expected] else {
       return "it ended with 0, and the receiver got "
         + (arrived.isEmpty
-          ? "nothing" : arrived.map { $0.size < 0 ? "a broken upload" : counted($0.size) }.joined(separator: ", "))
-        + ", not \(counted(expected))"
+          ? "nothing"
+          : arrived.map { $0.size < 0 ? "a broken upload" : counted(Int($0.size), "byte", "bytes") }.joined(separator: ", "))
+        + ", not \(counted(Int(expected), "byte", "bytes"))"
     }
     return arrived[0].moment > end + .milliseconds(500) ? "it ended before its upload" : nil
   }
@@ -121,12 +126,6 @@ final class BenchRun {
       throw Failure(.inputOutput, "The file \"\(file)\" has changed during the measurement: measure again.")
     }
   }
-
-  /// The file of `--from` at the beginning.
-  private var identity: FileIdentity?
-
-  /// Half of what is free: a program that holds the body in memory must not take the machine.
-  private lazy var memoryLimit = (availableMemory() ?? .max) / 2
 
   private func sizes() throws(Failure) -> [Int64] {
     guard let file = plan.file else { return plan.sizes }
@@ -180,7 +179,7 @@ final class BenchRun {
     let ownShare = (ownProcessorTime() - own) / .milliseconds(300) / Double(processorCount)
     let share = Double(after.busy - before.busy) / Double(after.all - before.all) - ownShare
     if share > Self.noisy {
-      result.notes.append(
+      result.note(
         "Other programs use \(percent(share)) of the processors: the figures depend on what they do meanwhile.")
     }
   }
@@ -198,7 +197,5 @@ final class BenchRun {
     }
   }
 }
-
-private func counted(_ bytes: Int64) -> String { "\(bytes) \(bytes == 1 ? "byte" : "bytes")" }
 
 private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }

@@ -19,7 +19,7 @@ struct Spread {
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
 
-  /// The ratio of two programs' numbers, round by round, and the range in which the true ratio lies.
+  /// The ratio of two programs' numbers, and the range in which the true ratio lies. The numbers have the order of the rounds.
   ///
   /// The numbers of a round are measured one after the other, so what slows the machine for a while slows both. The range is that
   /// of a sign test: the true median is outside of it in fewer than 1 of 15 cases, whatever the distribution. So with fewer than

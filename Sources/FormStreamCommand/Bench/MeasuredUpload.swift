@@ -61,13 +61,12 @@ struct MeasuredUpload: Sendable {
     }
     end = ending.moment
     (time, processor) = (start.duration(to: ending.moment), ending.processor)
-    // The system counts what this process had when it started the program. If the program had more, the number is exact;
-    // otherwise it is that of the last sample.
+    // The number for a program begins with what this process had. If it is larger, it is exact. If not, the samples count.
     peak = ending.peak > ownPeak ? ending.peak : seen > 0 ? seen : nil
     anonymous = samples.map(\.anonymous).max()
     self.samples = samples
     if failure == nil, ending.code != 0 {
-      let said = String(decoding: lastBytes(of: errors, 64 * 1024), as: UTF8.self)
+      let said = String(decoding: ScratchDirectory.lastBytes(of: errors, 64 * 1024), as: UTF8.self)
       var last = said.split(whereSeparator: \.isNewline).last.map { visible(String($0.prefix(300))) } ?? ""
       while last.last == "." { last.removeLast() }
       failure = "it ended with \(ending.code)" + (last.isEmpty ? "" : ": \(last)")

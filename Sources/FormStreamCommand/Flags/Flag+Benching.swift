@@ -35,8 +35,8 @@ extension Flag {
       long: "rounds", value: Value(placeholder: "N"), group: .benching, verbs: [.bench],
       summary: "How many rounds count (default: 5); the first round never does",
       detail: """
-        In each round, each program uploads once, in an order of chance. The first round fills the system's caches. With more rounds, \
-        smaller differences can be told from chance: 5 rounds show 10 % on a quiet machine, 15 show 5 %.
+        In each round, each program uploads once, in an order of chance. The first round fills the system's caches. More rounds make \
+        the range of a ratio narrower, so they show smaller differences.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.benching.rounds = try argument.positive(for: "--rounds", upTo: 1000)

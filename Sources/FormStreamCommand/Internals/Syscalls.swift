@@ -1,5 +1,6 @@
-// The command's calls to the C library, except the calls for signals, which are in Signals.swift. They are in one file,
-// however long it is, so that no other file sees an errno.
+// The command's calls to the C library. Those for signals are in Signals.swift, and those that only bench needs in
+// ChildProcess.swift, MachineFigures.swift and ScratchDirectory.swift. They are in these files, however long this one is, so that no
+// other file sees an errno.
 
 import CFormStreamSystem
 import Glibc

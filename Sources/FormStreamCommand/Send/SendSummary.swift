@@ -119,8 +119,8 @@ struct SendSummary {
     let statuses = RetryPolicy.unclearRefusals.sorted().filter { status in
       totals.commonestErrors(.max).contains { $0.name == "status-refused \(status)" }
     }
-    guard !statuses.isEmpty, plan.batch.retry.attempts > 1, !plan.batch.retry.retriesUnsafe,
-      !plan.batch.request.method.isIdempotent, !plan.batch.sendsIdempotencyKeys
+    guard !statuses.isEmpty, plan.batch.retry.attempts > 1, !plan.batch.sendsIdempotencyKeys,
+      !plan.batch.request.options.permitTwice(plan.batch.request.method)
     else { return nil }
     let named = statuses.map(String.init).joined(separator: " or ")
     return

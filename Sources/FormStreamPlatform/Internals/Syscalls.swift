@@ -43,7 +43,7 @@ package func writeAll(
   try writeAll(bytes, to: descriptor, written: &written)
 }
 
-/// - Parameter written: how many bytes were written, also if this throws.
+/// - Parameter written: the number of bytes that were written, even if this throws.
 func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, written: inout Int
 ) throws(SystemError) {

@@ -32,7 +32,7 @@ import Testing
     FileResult(
       file: BatchFile(path: path, size: 1, offset: offset), manifest: "m", type: nil, sha256: nil,
       url: "http://h/", status: nil, state: state, attempts: 1, maybeDuplicate: false,
-      bytesSent: 0, duration: .zero, response: nil, error: nil
+      bytesSent: 0, duration: .zero, begun: 1, ended: 2, response: nil, error: nil
     ).record.line()
   }
 

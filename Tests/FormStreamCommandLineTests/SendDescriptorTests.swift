@@ -27,7 +27,7 @@ import Testing
   private func outcomes(_ output: String) -> Set<String> {
     Set(
       output.split(separator: "\n").compactMap { line in
-        line.contains("formstream.record/1")
+        line.contains("formstream.record/2")
           ? line.firstMatch(of: #/"outcome":"([a-z-]*)"/#).map { String($0.output.1) } : nil
       })
   }

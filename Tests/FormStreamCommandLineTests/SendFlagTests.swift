@@ -164,7 +164,7 @@ import Testing
     "interface": Effect("--interface", "if!nosuch0", shows: "interface-unusable"),
     "keepalive-time": Effect("--keepalive-time", "0", shows: "from 1 to 32767"),
     "no-keepalive": Effect("--no-keepalive", shows: "1 requests"),
-    "json": Effect("--json", shows: "{\"schema\":\"formstream.record/1\","),
+    "json": Effect("--json", shows: "{\"schema\":\"formstream.record/2\","),
     "expect-status": Effect("--expect-status", "200", shows: "exit 1\n"),
     "sha256": Effect("--json", "--sha256", shows: "\"sha256\":\"ff6"),
     "quiet": Effect("-q", shows: "!1 file: 1 ok"),

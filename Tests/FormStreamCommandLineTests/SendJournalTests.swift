@@ -21,7 +21,7 @@ import Testing
 
   /// The file names of records with a text in them. A run that goes on finds the files by their absolute paths.
   private static func names(_ output: String, with text: String) -> [String] {
-    output.split(separator: "\n").filter { $0.contains("formstream.record/1") && $0.contains(text) }
+    output.split(separator: "\n").filter { $0.contains("formstream.record/2") && $0.contains(text) }
       .compactMap { $0.firstMatch(of: /"path":"[^"]*in\/(?<name>[^"]+)"/).map { String($0.name) } }
   }
 
@@ -198,7 +198,7 @@ import Testing
       let resumed = try formstream(
         "send", "--json", "-j", "4", "--journal", "journal", server.url, "in", in: place)
       #expect(resumed.exit == 0, "\(resumed.stderr)")
-      let proven = lines[..<kept].count { $0.contains("formstream.record/1") }
+      let proven = lines[..<kept].count { $0.contains("formstream.record/2") }
       let begun = lines[..<kept].count { $0.contains("formstream.started/1") } - proven
       #expect(server.requests.count - before == count - proven, "\(kept)")
       #expect(

@@ -92,7 +92,7 @@ import Testing
     let result = try formstream(
       "send", "--json", "-j", "2", "--expect", "never", server.url, ".", in: place)
     #expect(result.exit == 3, "\(result.output)")
-    let records = result.output.split(separator: "\n").filter { $0.contains("formstream.record/1") }
+    let records = result.output.split(separator: "\n").filter { $0.contains("formstream.record/2") }
     #expect(records.count { $0.contains("\"outcome\":\"ok\"") } == 11)
     #expect(records.count { $0.contains("\"outcome\":\"unknown\"") } == 1)
     // One file may meet both resets.

@@ -300,7 +300,7 @@ import Testing
     let lines = try shell("cat journal/\(name)", in: place).output.split(separator: "\n")
     #expect(lines.count == 22)
     let kinds = lines.map { line in
-      line.contains("formstream.started/1") ? "s" : line.contains("formstream.record/1") ? "r" : "."
+      line.contains("formstream.started/1") ? "s" : line.contains("formstream.record/2") ? "r" : "."
     }
     // All files of a request are in the journal before the request begins.
     let first = try SentForm(server.requests[0]).files.count

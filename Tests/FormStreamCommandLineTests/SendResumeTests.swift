@@ -14,7 +14,7 @@ import Testing
 
   private func records(_ output: String, with text: String = "") -> Int {
     output.split(separator: "\n").count {
-      $0.contains("formstream.record/1") && $0.contains(text)
+      $0.contains("formstream.record/2") && $0.contains(text)
     }
   }
 
@@ -241,6 +241,6 @@ import Testing
       lines.prefix(4) == [
         "formstream.manifest/1", "fsync", "formstream.journal/1", "fsync",
       ], "\(result.output)")
-    #expect(lines.suffix(4) == ["formstream.record/1", "fsync", "formstream.closed/1", "fsync"])
+    #expect(lines.suffix(4) == ["formstream.record/2", "fsync", "formstream.closed/1", "fsync"])
   }
 }

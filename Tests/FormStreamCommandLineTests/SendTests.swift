@@ -42,7 +42,7 @@ import Testing
     let lines = result.output.split(separator: "\n")
     try #require(lines.count == 3, "\(result.output) \(result.stderr)")
     for line in lines.dropLast() {
-      #expect(line.hasPrefix(#"{"schema":"formstream.record/1","manifest":null,"index":"#))
+      #expect(line.hasPrefix(#"{"schema":"formstream.record/2","manifest":null,"index":"#))
       #expect(line.contains(#""size":5,"#))
       #expect(line.contains(#""type":"text/plain","type_source":"content","sha256":"#))
       #expect(line.contains(#""status":201,"outcome":"ok","attempts":1,"maybe_duplicate":false"#))
@@ -213,7 +213,7 @@ import Testing
     let result = try formstream(
       "send", "--json", "--retry", "0", "-j", "2", "http://127.0.0.1:1/", ".", in: place)
     #expect(result.exit == 75)
-    let records = result.output.split(separator: "\n").count { $0.contains("formstream.record/1") }
+    let records = result.output.split(separator: "\n").count { $0.contains("formstream.record/2") }
     #expect((10..<30).contains(records), "\(records)")
   }
 

@@ -44,6 +44,13 @@ package enum JournalReader {
   package static func read(
     _ path: LocalPath, _ receive: (JournalLine) throws(BatchError) -> Void
   ) throws(BatchError) {
+    try forEachLine(of: path) { line throws(BatchError) in try receive(parsed(line)) }
+  }
+
+  /// Passes the text of each line to `receive`, as `read` does.
+  static func forEachLine(
+    of path: LocalPath, _ receive: (UnsafeRawBufferPointer) throws(BatchError) -> Void
+  ) throws(BatchError) {
     let source: DescriptorSource
     do throws(SystemError) { source = try DescriptorSource(opening: path) } catch {
       throw unreadable(path, error)
@@ -60,15 +67,14 @@ package enum JournalReader {
       var start = 0
       while let end = piece.firstIndex(of: UInt8(ascii: "\n"), from: start) {
         let rest = UnsafeRawBufferPointer(rebasing: piece[start..<end])
-        let line =
-          if torn.isEmpty {
-            parsed(rest)
-          } else {
-            (torn + rest).withUnsafeBytes(parsed)
-          }
-        torn = []
         start = end + 1
-        try receive(line)
+        if torn.isEmpty {
+          try receive(rest)
+        } else {
+          let line = torn + rest
+          torn = []
+          try line.withUnsafeBufferPointer { line throws(BatchError) in try receive(UnsafeRawBufferPointer(line)) }
+        }
       }
       torn += piece[start...]
       guard torn.count <= maximumLine else {

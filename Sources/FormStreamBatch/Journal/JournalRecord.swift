@@ -2,7 +2,7 @@ import FormStreamJSON
 import FormStreamHTTP
 import FormStreamPlatform
 
-/// What a record in a journal says about a file: the members of a `formstream.record/1` that a later run or a report needs.
+/// What a record in a journal says about a file: the members of a `formstream.record/2` that a later run or a report needs.
 package struct JournalRecord: Hashable, Sendable {
   /// The outcome; nil if it is a word that this version doesn't know.
   var state: BatchState?
@@ -19,13 +19,16 @@ package struct JournalRecord: Hashable, Sendable {
   /// The digest of the file, if the run computed it.
   var sha256: SHA256Digest?
 
-  static let schema = FileResult.schema
+  /// Whether a member, the first of a line, says that the line is a record. The record had no times before.
+  static func isSchema(_ member: JSONMembers.Member) -> Bool {
+    member.hasText(FileResult.schema, for: "schema") || member.hasText("formstream.record/1", for: "schema")
+  }
 
   /// Reads a line; nil if it is no complete record. The members that are not needed are skipped and not parsed, because a
   /// journal may have ten million records.
   static func read(_ line: UnsafeRawBufferPointer) -> (offset: Int64, record: JournalRecord)? {
     var members = JSONMembers(of: line)
-    guard let first = members.next(), first.hasText(schema, for: "schema") else { return nil }
+    guard let first = members.next(), isSchema(first) else { return nil }
     var record = JournalRecord()
     var offset: Int64?
     var hasOutcome = false

@@ -13,6 +13,8 @@ package struct BatchReport: Sendable {
   package private(set) var manifest = ""
   /// The number of rounds that the report is about.
   package private(set) var rounds = 1
+  /// The journals of the last manifest, and the range of its records that the report is about.
+  private(set) var last: (journals: [JournalSummary], range: Range<Int64>) = ([], 0..<0)
   /// The number of the manifests' journals.
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
@@ -87,6 +89,7 @@ package struct BatchReport: Sendable {
       if index == manifests.count - 1 { try begin(reader) }
       let groups = try Self.groups(of: reader.extent, isListed: isListed, in: set)
       let journals = groups.flatMap(\.self)
+      last = (journals, reader.extent.offsets(of: shard))
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)

@@ -82,9 +82,11 @@ extension BatchRun {
     unit.slice = next
   }
 
-  /// Notes in the journal that a request for the files begins.
+  /// Notes that a request for the files begins, also in the journal. Later requests for the same files are not noted.
   private func noteStarted(_ unit: inout BatchRequest) throws(BatchError) {
-    guard let journal, !unit.isStarted else {
+    if unit.isStarted { return }
+    for index in unit.members.indices { unit.members[index].ending.noteBegun() }
+    guard let journal else {
       unit.isStarted = true
       return
     }

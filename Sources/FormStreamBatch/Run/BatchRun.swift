@@ -330,9 +330,8 @@ extension BatchTotals {
     // here.
     if ending.state == .skipped { skippedInDoubt += 1 }
     guard let error = result.error else { return }
-    let status = result.status.map { " \($0)" } ?? ""
     note(
-      error: error.code + (error.code == "status-refused" ? status : ""), error.message.description,
+      error: Self.name(ofError: error.code, status: result.status), error.message.description,
       of: result.file.path)
   }
 }

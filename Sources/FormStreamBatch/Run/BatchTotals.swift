@@ -81,6 +81,12 @@ public struct BatchTotals: Sendable {
     listedBytes = listedBytes.addingClamped(size)
   }
 
+  /// The name under which an error is counted.
+  static func name(ofError code: String, status: Int?) -> String {
+    guard let status, code == "status-refused" else { return code }
+    return "\(code) \(status)"
+  }
+
   mutating func note(error name: String, _ example: String, of path: LocalPath) {
     let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
     errors[key, default: CommonError(name: key, example: example)].add(path)

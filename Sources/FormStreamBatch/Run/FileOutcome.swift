@@ -2,6 +2,7 @@ import FormStreamDigest
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
+import FormStreamPlatform
 
 /// What became of a file so far, in all its requests.
 struct FileOutcome {
@@ -17,6 +18,8 @@ struct FileOutcome {
   private var url: String?
   private var attempts = 0
   private var duration = Duration.zero
+  /// When the first request for the file began, in nanoseconds since 1970; nil if none did.
+  private var begun: Int64?
   /// Whether one of the requests may have been carried out, and no later request succeeded.
   private var isInDoubt = false
   /// The idempotency key of the requests that may have been carried out; nil if they had no key, or different keys.
@@ -73,6 +76,9 @@ struct FileOutcome {
     }
     if isInDoubt { state = .unknown }
   }
+
+  /// Notes that the first request for the file begins.
+  mutating func noteBegun() { begun = nanosecondsSince1970() }
 
   mutating func note(_ url: HTTPURL) {
     self.url = url.description
@@ -195,7 +201,7 @@ struct FileOutcome {
     return FileResult(
       file: file, manifest: manifest, type: type, sha256: digest, url: self.url ?? url,
       status: last?.status, state: state, attempts: attempts, maybeDuplicate: maybeDuplicate,
-      bytesSent: last?.bytesSent ?? 0, duration: duration,
+      bytesSent: last?.bytesSent ?? 0, duration: duration, begun: begun, ended: nanosecondsSince1970(),
       response: last?.response.map { response in
         FileResult.Response(
           body: Array(response.body.prefix(responseLimit)),

@@ -4,9 +4,9 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 
 extension FileResult {
-  static let schema = "formstream.record/1"
+  static let schema = "formstream.record/2"
 
-  /// The record: `formstream.record/1`. Journals contain the same records.
+  /// The record: `formstream.record/2`. Journals contain the same records.
   package var record: JSONValue {
     let path = JSONValue.path(file.path)
     return [
@@ -28,6 +28,8 @@ extension FileResult {
       "maybe_duplicate": .boolean(maybeDuplicate),
       "bytes_sent": .integer(bytesSent),
       "seconds": .fraction(rounding: duration / .seconds(1)),
+      "begun_ns": .integer(orNull: begun),
+      "ended_ns": .integer(ended),
       "response": response?.record ?? .null,
       "error": error?.record ?? .null,
     ]

@@ -61,6 +61,10 @@ public struct FileResult: Sendable {
   public let bytesSent: Int64
   /// How long all requests for the file took.
   public let duration: Duration
+  /// When the first request for the file began, in nanoseconds since 1970; nil if none did.
+  let begun: Int64?
+  /// When the outcome was known, in nanoseconds since 1970.
+  let ended: Int64
   /// The beginning of the last response; nil if there was none.
   public let response: Response?
   /// What the server calls the file; nil if the file was not accepted, or no value was to be kept.

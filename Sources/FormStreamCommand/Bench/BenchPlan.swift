@@ -59,13 +59,7 @@ extension BenchPlan {
     }
     rounds = typed.rounds
     plot = try typed.plot.map { argument throws(Failure) in
-      guard !argument.bytes.isEmpty, !argument.bytes.contains(0) else {
-        throw .usage("--plot needs the name of a file, or - for standard output.")
-      }
-      return argument.isDash ? .standardOutput : .path(argument.path)
-    }
-    if case .standardOutput? = plot, arguments.printsJSON {
-      throw .usage("--json and --plot - both go to standard output: write one of them to a file.")
+      try OutputTarget(argument, of: "--plot", besideRecords: arguments.printsJSON)
     }
     printsRecord = arguments.printsJSON
     isQuiet = arguments.request.isQuiet

@@ -49,7 +49,7 @@ struct BenchPlot {
       title =
         "Memory during an upload of \(result.count > 1 ? "\(result.count) × " : "")\(HumanReadable.size(result.sizes.first ?? 0))"
       let longest = max(lines.flatMap(\.points).map(\.x).max() ?? 0, 1e-3)
-      let step = Self.step(upTo: longest)
+      let step = roundStep(upTo: longest)
       let count = Int((longest / step).rounded(.down))
       let places = step < 0.01 ? 3 : step < 0.1 ? 2 : step < 1 ? 1 : 0
       x = Axis(
@@ -74,14 +74,6 @@ struct BenchPlot {
 
   private static func logarithmic(_ first: Double, _ last: Double) -> (Double) -> Double {
     { (log2(max($0, first)) - log2(first)) / (log2(last) - log2(first)) }
-  }
-
-  /// 1, 2 or 5 times a power of ten, so that there are four to ten steps.
-  private static func step(upTo largest: Double) -> Double {
-    var power = 1.0
-    while power > largest { power /= 10 }
-    while power * 10 <= largest { power *= 10 }
-    return largest / power >= 5 ? power : largest / power >= 2 ? power / 2 : power / 5
   }
 
   // MARK: The text
@@ -171,8 +163,6 @@ struct BenchPlot {
     }.joined()
   }
 
-  private func coordinate(_ number: Double) -> String { decimal(number, places: 1) }
-
   /// Colours that differ also for people who see fewer of them.
   private static let palette: [(light: String, dark: String)] = [
     ("#0b63c4", "#6cb2ff"), ("#c2410c", "#ff9a62"), ("#107a48", "#5fd39a"), ("#8b2fb0", "#d99bf2"),
@@ -184,8 +174,4 @@ struct BenchPlot {
       ".line.c\(index) { stroke: \(kind(pair)); } circle.c\(index) { fill: \(kind(pair)); }"
     }.joined(separator: "\n")
   }
-}
-
-private func escaped(_ text: String) -> String {
-  text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
 }

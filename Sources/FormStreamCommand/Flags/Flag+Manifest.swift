@@ -49,6 +49,16 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },
     Flag(
+      long: "html", value: Value(placeholder: "FILE", completion: .path, use: .written), group: .output, verbs: [.report],
+      common: [.report],
+      summary: "Write a page about the run: over time, slow files, errors; - is standard output",
+      detail: """
+        The page needs nothing else: no script, no connection. It shows how the runs of the last manifest went: files and \
+        bytes over time, how many files were on their way, the slowest files, the first 100 that were not accepted and \
+        why, and the commonest errors.
+        """
+    ) { (arguments, argument) in arguments.manifest.page = argument },
+    Flag(
       long: "settle", group: .output, verbs: [.report],
       summary: "Note that you have looked at the files that were accepted twice, or maybe twice",
       detail: """

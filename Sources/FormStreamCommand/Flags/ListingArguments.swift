@@ -24,5 +24,6 @@ struct ManifestArguments {
   var shardCount: Int?
   var shardBase: Int?
   var failed: Argument?
+  var page: Argument?
   var settlesDoubts = false
 }

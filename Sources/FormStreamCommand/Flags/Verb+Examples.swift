@@ -81,7 +81,10 @@ extension Verb {
         Example(
           purpose: "see what became of the files, and write down the rest",
           line:
-            "formstream report --manifest photos.manifest --failed rest.manifest journals")
+            "formstream report --manifest photos.manifest --failed rest.manifest journals"),
+        Example(
+          purpose: "see how last night's run went, in a browser",
+          line: "formstream report --html night.html journals"),
       ]
     case .receive:
       [

@@ -189,13 +189,19 @@ func isDirectory(_ path: LocalPath) -> Bool {
 }
 
 /// The time as written in logs: `2026-11-23T01:02:03Z`.
-///
-/// C: `time`, `gmtime_r`, `strftime`
-func timeForLogs() -> String {
-  var (now, parts) = (time(nil), tm())
+func timeForLogs() -> String { text(ofTime: time(nil), as: "%Y-%m-%dT%H:%M:%SZ") }
+
+/// A time for people, in UTC: `2026-11-23 01:02:03`.
+func timeForPeople(nanosecondsSince1970 time: Int64) -> String {
+  text(ofTime: Int(time / 1_000_000_000), as: "%Y-%m-%d %H:%M:%S")
+}
+
+/// C: `gmtime_r`, `strftime`
+private func text(ofTime time: time_t, as format: String) -> String {
+  var (time, parts) = (time, tm())
   var text = [CChar](repeating: 0, count: 32)
-  guard gmtime_r(&now, &parts) != nil else { return "" }
-  let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+  guard gmtime_r(&time, &parts) != nil else { return "" }
+  let count = strftime(&text, text.count, format, &parts)
   return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 

@@ -36,14 +36,19 @@ func make(_ directory: LocalPath) throws(Failure) {
 }
 
 extension OutputTarget {
-  /// The target that the value of `-o` names.
-  init(_ output: Argument) throws(Failure) {
+  /// The target that the value of a flag names.
+  ///
+  /// - Parameter printsJSON: whether `--json` takes standard output.
+  init(_ output: Argument, of flag: String = "-o", besideRecords printsJSON: Bool = false) throws(Failure) {
     if output.isDash {
+      guard !printsJSON else {
+        throw .usage("--json and \(flag) - both go to standard output: write one of them to a file.")
+      }
       self = .standardOutput
       return
     }
     guard !output.bytes.isEmpty, !output.bytes.contains(0) else {
-      throw .usage("-o needs the name of a file, or - for standard output.")
+      throw .usage("\(flag) needs the name of a file, or - for standard output.")
     }
     self = .path(output.path)
   }

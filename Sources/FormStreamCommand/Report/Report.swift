@@ -7,6 +7,8 @@ import FormStreamPlatform
 func report(_ plan: ReportPlan) throws(Failure) {
   let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
+  let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
+  var unaccepted: [BatchFile] = []
   var report: BatchReport
   do {
     report = try BatchReport(
@@ -18,7 +20,10 @@ func report(_ plan: ReportPlan) throws(Failure) {
             root: manifest.root, hasOneRoot: manifest.hasOneRoot, manifest: manifest.id,
             round: manifest.round))
       },
-      rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
+      rest: { file throws(Failure) in
+        if unaccepted.count < ReportPage.maximumRows { unaccepted.append(file) }
+        try failed?.write(ManifestEncoder.line(for: file))
+      })
   } catch {
     throw Failure(anyOf: error)
   }
@@ -29,13 +34,20 @@ func report(_ plan: ReportPlan) throws(Failure) {
     }
     report.noteSettled()
   }
+  if let page {
+    let history = try convertingErrors { () throws(BatchError) in
+      try RunHistory(of: report, keeping: Set(unaccepted.map(\.path)))
+    }
+    try page.write(ReportPage(report: report, lines: report.lines, history: history, unaccepted: unaccepted).text)
+    try page.commit()
+  }
   let exit = report.exit
   if plan.printsRecord {
     try OutputFile(.standardOutput).write(
       report.record(shard: plan.shard, exit: Int(exit.rawValue)).line())
   } else {
-    // If the manifest of `--failed` goes to standard output, the report goes to standard error.
-    let output = plan.failed.isStandardOutput ? nil : try OutputFile(.standardOutput)
+    // If the manifest of `--failed` or the page goes to standard output, the report goes to standard error.
+    let output = plan.failed.isStandardOutput || plan.page.isStandardOutput ? nil : try OutputFile(.standardOutput)
     for line in report.lines {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
     }
@@ -73,7 +85,7 @@ extension ReportPlan {
 }
 
 extension OutputTarget? {
-  fileprivate var isStandardOutput: Bool {
+  var isStandardOutput: Bool {
     if case .standardOutput = self { true } else { false }
   }
 }

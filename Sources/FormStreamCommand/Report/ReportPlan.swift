@@ -11,6 +11,8 @@ struct ReportPlan {
   let directories: [LocalPath]
   /// The output for the manifest of the files that were not accepted.
   let failed: OutputTarget?
+  /// The output for the page of `--html`.
+  let page: OutputTarget?
   /// Whether the files that may have been accepted twice are settled.
   let settlesDoubts: Bool
   let printsRecord: Bool
@@ -25,6 +27,12 @@ extension ReportPlan {
     shard = try arguments.manifest.chosenShard(environment: environmentVariable)
     directories = arguments.operands.map(\.path)
     failed = try arguments.manifest.failedTarget(besideRecords: arguments.printsJSON)
+    page = try arguments.manifest.page.map { argument throws(Failure) in
+      try OutputTarget(argument, of: "--html", besideRecords: arguments.printsJSON)
+    }
+    if failed.isStandardOutput, page.isStandardOutput {
+      throw .usage("--failed - and --html - both go to standard output: write one of them to a file.")
+    }
     settlesDoubts = arguments.manifest.settlesDoubts
     printsRecord = arguments.printsJSON
   }
@@ -33,17 +41,8 @@ extension ReportPlan {
 extension ManifestArguments {
   /// The output that `--failed` names; nil if the flag was not given.
   func failedTarget(besideRecords printsJSON: Bool) throws(Failure) -> OutputTarget? {
-    guard let failed else { return nil }
-    if failed.isDash {
-      guard !printsJSON else {
-        throw .usage(
-          "--json and --failed - both go to standard output: write one of them to a file.")
-      }
-      return .standardOutput
+    try failed.map { argument throws(Failure) in
+      try OutputTarget(argument, of: "--failed", besideRecords: printsJSON)
     }
-    guard !failed.bytes.isEmpty, !failed.bytes.contains(0) else {
-      throw .usage("--failed needs the name of a file, or - for standard output.")
-    }
-    return .path(failed.path)
   }
 }

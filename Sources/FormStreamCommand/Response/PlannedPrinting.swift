@@ -83,12 +83,7 @@ extension PlannedPrinting {
   }
 
   private static func headTarget(_ file: Argument?) throws(Failure) -> OutputTarget? {
-    guard let file else { return nil }
-    if file.isDash { return .standardOutput }
-    guard !file.bytes.isEmpty, !file.bytes.contains(0) else {
-      throw .usage("-D needs the name of a file, or - for standard output.")
-    }
-    return .path(file.path)
+    try file.map { file throws(Failure) in try OutputTarget(file, of: "-D") }
   }
 }
 

@@ -28,7 +28,7 @@ class Sent:
         # The last line may be torn if the program was killed.
         lines = done.stdout.split(b"\n")[:-1]
         parsed = [json.loads(line) for line in lines]
-        self.records = [each for each in parsed if each["schema"] == "formstream.record/1"]
+        self.records = [each for each in parsed if each["schema"] == "formstream.record/2"]
         summaries = [each for each in parsed if each["schema"] == "formstream.summary/1"]
         self.summary = summaries[0] if summaries else None
 

@@ -154,7 +154,7 @@ struct ReportPage {
       return "<tr>\(cells.joined())</tr>\n"
     }
     let rest = count > rows.count ? "<p>And \(counted(count - rows.count, "other", "others")).</p>\n" : ""
-    return "<div class=\"wide\"><table>\n<thead>\(row(head, "th"))</thead>\n<tbody>\n"
+    return "<div class=\"wide\" tabindex=\"0\"><table>\n<thead>\(row(head, "th"))</thead>\n<tbody>\n"
       + rows.map { row($0, "td") }.joined() + "</tbody></table></div>\n" + rest
   }
 
@@ -179,7 +179,8 @@ struct ReportPage {
     .wide { overflow-x: auto; }
     table { border-collapse: collapse; width: 100%; font-size: 14px; }
     th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--grid); }
-    td { overflow-wrap: anywhere; }
+    td { overflow-wrap: anywhere; min-width: 3rem; }
+    td:first-child { min-width: 12rem; }
     th { background: var(--soft); }
     .number { text-align: right; white-space: nowrap; }
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+from . import pictures
 from .programs import BENCHMARKS, ROOT
 
 
@@ -18,7 +19,7 @@ def processor():
 
 
 def record(table, is_quick):
-    """Writes results.txt and results.json to Benchmarks/runs/<date>-<processor>."""
+    """Writes results.txt, results.json and the pictures to Benchmarks/runs/<date>-<processor>."""
     now = datetime.datetime.now(datetime.timezone.utc)
     slug = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
     directory = BENCHMARKS / "runs" / f"{now:%Y-%m-%d}-{slug}"
@@ -41,4 +42,5 @@ def record(table, is_quick):
                   json.dumps(results, indent=1))
     (directory / "results.json").write_text(text + "\n")
     (directory / "results.txt").write_text(table.text())
+    pictures.draw(directory)
     print(f"Recorded in {directory.relative_to(ROOT)}.", file=sys.stderr)

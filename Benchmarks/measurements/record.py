@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+from . import pictures
 from .programs import BENCHMARKS, ROOT
 
 
@@ -18,7 +19,7 @@ def processor():
 
 
 def record(table, is_quick):
-    """Writes results.txt and results.json to Benchmarks/runs/<date>-<processor>."""
+    """Writes results.txt, results.json and the pictures to Benchmarks/runs/<date>-<processor>."""
     now = datetime.datetime.now(datetime.timezone.utc)
     slug = re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-")
     directory = BENCHMARKS / "runs" / f"{now:%Y-%m-%d}-{slug}"
@@ -34,7 +35,12 @@ def record(table, is_quick):
             "processor": processor(), "cores": len(os.sched_getaffinity(0)),
             "memory_bytes": os.sysconf("SC_PAGESIZE") * os.sysconf("SC_PHYS_PAGES"),
             "system": platform.platform(), "swift": swift[0] if swift else None},
-        "rows": table.rows, "sizes": table.sizes, "notes": table.notes}
-    (directory / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+        "rows": table.rows, "sizes": table.sizes, "uploads": table.uploads,
+        "one_upload": table.one_upload, "notes": table.notes}
+    # A list of samples is a line.
+    text = re.sub(r'\[\s+([^][{}"]*?)\s+\]', lambda found: f"[{' '.join(found[1].split())}]",
+                  json.dumps(results, indent=1))
+    (directory / "results.json").write_text(text + "\n")
     (directory / "results.txt").write_text(table.text())
+    pictures.draw(directory)
     print(f"Recorded in {directory.relative_to(ROOT)}.", file=sys.stderr)

@@ -11,6 +11,7 @@ class Table:
         self.rows = []
         self.notes = []
         self.sizes = []
+        self.uploads = self.one_upload = None
 
     def add(self, what, unit, ours, peer=None, bar=None, value=None, peer_name=None):
         """Adds a row. `ours` and `peer` are lists of samples. `bar` is (comparison, limit) and judges

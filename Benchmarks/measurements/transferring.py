@@ -34,6 +34,33 @@ def uploading(table, formstream, work, rounds, size):
                   peer_name="curl -F")
         table.add(f"uploading {size / GIB:g} GiB: {what}", "s", mine, bares, peer_name="sendfile(2)")
     path.unlink()
+    uploading_from_disk(table, formstream, work, max(rounds, 8), size // 2)
+
+
+def uploading_from_disk(table, formstream, work, rounds, size):
+    """Uploads a file that isn't in the page cache, like most files that people upload."""
+    section(f"Uploading {size / GIB:g} GiB from the disk")
+    path = work / "uncached"
+    write_noise(path, size)
+
+    def cold(command):
+        def run():
+            with open(path, "rb") as file:
+                # Only pages that are on the disk leave the cache.
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            return cost(command, work)
+        return run
+
+    part = f"f=@{path};type=application/octet-stream"
+    with Discarding(table, work) as server:
+        ours, curl = alternating(
+            rounds, cold([formstream, "post", "-q", "--progress", "none", "-F", part, server.url]),
+            cold(["curl", "-s", "-F", part, server.url]))
+    for place, what in enumerate(("time", "processor")):
+        table.add(f"uploading {size / GIB:g} GiB from the disk: {what}", "s",
+                  *([run[place] for run in runs] for runs in (ours, curl)), ("<=", 1), peer_name="curl -F")
+    path.unlink()
 
 
 def receiving(table, formstream, work, rounds, size):

@@ -146,11 +146,11 @@ import Testing
 
   @Test func `what isn't installed is named as missing`() throws {
     let result = try shell(
-      "mkdir bin; ln -s $(command -v true) bin/true; PATH=$PWD/bin $F bench -q --size 64K --rounds 1 --with curl --json; echo $?",
+      "mkdir bin; ln -s $(command -v true) bin/true; PATH=$PWD/bin $F bench -q --size 64K --rounds 1 --with curl,requests --json; echo $?",
       in: place)
     #expect(result.output.contains(#""error":"it is not installed","missing":true"#), "\(result.stderr)")
     #expect(result.output.hasSuffix("\n66\n"))
-    #expect(result.stderr == "formstream: curl: it is not installed.\n")
+    #expect(result.stderr == "formstream: curl: it is not installed.\nformstream: requests: it is not installed.\n")
   }
 
   @Test(arguments: [

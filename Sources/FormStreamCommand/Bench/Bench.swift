@@ -30,8 +30,9 @@ func bench(_ plan: BenchPlan) throws(Failure) {
     try plot.commit()
   }
   let failed = result.programs.filter { $0.failure != nil }
-  guard !failed.isEmpty else { return }
-  throw Failure(
-    failed.allSatisfy(\.isMissing) ? .noInput : .failed,
-    failed.map { "\($0.name): \($0.failure ?? "")." }.joined(separator: "\n"))
+  // Each message is a line of its own.
+  let sentences = failed.map { "\($0.name): \($0.failure ?? "")." }
+  guard let last = sentences.last else { return }
+  for sentence in sentences.dropLast() { StandardError.note(sentence) }
+  throw Failure(failed.allSatisfy(\.isMissing) ? .noInput : .failed, last)
 }

@@ -121,9 +121,9 @@ struct ReportPage {
     let rows = unaccepted.map { file in
       guard let entry = history.entries[file.path] else {
         return [
-          file.path.description, file.maybeDuplicate ? "unknown" : "missing", "",
+          file.path.description, "no result", "",
           file.maybeDuplicate
-            ? "A request began, and no journal of this manifest says what became of it." : "It was not sent.",
+            ? "No journal says what became of it, and the server may have it." : "It was not sent.",
         ]
       }
       return [file.path.description, entry.state, entry.status.map(String.init) ?? "", entry.reason ?? ""]

@@ -4,12 +4,12 @@ public struct PartBody: Sendable {
     case text(String)
     case bytes(MemoryBytes)
     case file(FileOrigin)
-    case pinned(PinnedFile, FileRange?)
-    case closed(ClosedFile)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
-    // These two cases are large and rare. They are indirect to keep the other cases small, because a form may have
+    // These cases are large and rare. They are indirect to keep the other cases small, because a form may have
     // 100,000 texts.
+    indirect case pinned(PinnedFile, FileRange?)
+    indirect case closed(ClosedFile)
     indirect case form(Form)
     /// The error in the arguments. Laying out the body throws it.
     indirect case invalid(MultipartError)

@@ -8,7 +8,7 @@ STRICT ?=
 export STRICT
 
 swift_sources = Package.swift Sources Tests Fuzz \
-  Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
+  Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
 .PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
 
@@ -120,7 +120,7 @@ mutations:
 	@.ci/install test
 	@.ci/mutations $(MUTATIONS)
 
-# Installs the programs that `formstream bench` compares with.
+# Installs the programs that `formstream bench` and `make bench` compare with.
 bench-setup:
 	@.ci/bench-setup
 
@@ -140,4 +140,4 @@ install:
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"
 
 clean:
-	rm -rf .build Samples/.build Benchmarks/.build
+	rm -rf .build Samples/.build Benchmarks/.build Benchmarks/peers/*/.build

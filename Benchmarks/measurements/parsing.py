@@ -1,28 +1,16 @@
 """Parsing bodies: large parts, many parts, and bodies made to be slow."""
 
-import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
 
-from .programs import BENCHMARKS, BOUNDARY, GIB, MIB, alternating, measured, section
-
-
-def go_program(work):
-    """Builds the peer in Go and returns its path, or None if Go is not installed."""
-    if shutil.which("go") is None:
-        return None
-    program = work / "go-multipart"
-    subprocess.run(["go", "build", "-o", str(program), str(BENCHMARKS / "peers/go-multipart/main.go")],
-                   env={**os.environ, "GOCACHE": str(work / "go-cache")}, check=True)
-    return program
+from .programs import BOUNDARY, GIB, MIB, alternating, go_program, measured, section
 
 
 def parsing(table, bench, work, rounds, size, count):
     """One large part of each kind, then many small ones, against Go's mime/multipart."""
-    go = go_program(work)
+    go = go_program("go-multipart", work)
     if go is None:
         table.note("Go is not installed: its mime/multipart and the bars against it were left out.")
     else:

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -32,12 +33,32 @@ def build(package, product):
     return pathlib.Path(bin_path.stdout.strip()) / product
 
 
+def try_build(table, package, product, what):
+    """Builds a peer in Swift and returns its path, or None if it can't be built: then a note says that `what` is left out."""
+    try:
+        return build(package, product)
+    except SystemExit as failure:
+        print(failure, file=sys.stderr)
+        table.note(f"{product} can't be built: {what} left out.")
+        return None
+
+
 def c_program(name, work, *libraries):
     """Builds the peer in C of that name once, and returns its path."""
     program = work / name
     if not program.exists():
         subprocess.run(["cc", "-O2", "-pthread", "-o", program, BENCHMARKS / "peers" / name / "main.c",
                         *libraries], check=True)
+    return program
+
+
+def go_program(name, work):
+    """Builds the peer in Go of that name and returns its path, or None if Go is not installed."""
+    if shutil.which("go") is None:
+        return None
+    program = work / name
+    subprocess.run(["go", "build", "-o", str(program), str(BENCHMARKS / "peers" / name / "main.go")],
+                   env={**os.environ, "GOCACHE": str(work / "go-cache")}, check=True)
     return program
 
 
@@ -57,13 +78,19 @@ def alternating(rounds, *calls):
     return results
 
 
+def usage(command, work, may_fail=False):
+    """Runs a command, discards its output, and returns its seconds of wall clock and of processor time, and its peak
+    memory in KiB."""
+    note = work / "time"
+    subprocess.run(["time", "-q", "-f", "%e %U %S %M", "-o", str(note), *map(str, command)],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL if may_fail else None, check=not may_fail)
+    seconds, user, system, kib = map(float, note.read_text().split())
+    return seconds, user + system, kib
+
+
 def cost(command, work, may_fail=False):
     """Runs a command, discards its output, and returns its seconds of wall clock and of processor time."""
-    note = work / "time"
-    subprocess.run(["time", "-q", "-f", "%e %U %S", "-o", str(note), *map(str, command)],
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL if may_fail else None, check=not may_fail)
-    seconds, user, system = map(float, note.read_text().split())
-    return seconds, user + system
+    return usage(command, work, may_fail)[:2]
 
 
 def peak(command, work, body=None):

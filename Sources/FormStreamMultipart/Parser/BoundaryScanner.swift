@@ -2,11 +2,14 @@
 /// may be the beginning of a delimiter.
 ///
 /// The search is Horspool's: a window with the length of the delimiter moves over the piece, and its last byte is
-/// compared first. Most bytes let the window skip its full length. A delimiter that begins with a line break can't
-/// overlap itself, so few bytes are compared twice. The encoder also searches for delimiters without a line break. With
-/// a boundary of hyphens in a body of hyphens, Horspool's search would compare the full window at each step. So if the
-/// search has compared more bytes than it has advanced, it continues with the algorithm of Knuth, Morris and Pratt. The
-/// time is then linear for any input.
+/// compared first. Most bytes let the window skip its full length. Before that, the window skips all bytes but one if its last two
+/// bytes are not beside each other in the delimiter. The length of this skip is constant, so the processor reads the next windows
+/// before it has looked this one up, which is twice as fast.
+///
+/// A delimiter that begins with a line break can't overlap itself, so few bytes are compared twice. The encoder also searches for
+/// delimiters without a line break. With a boundary of hyphens in a body of hyphens, Horspool's search would compare the full
+/// window at each step. So if the search has compared more bytes than it has advanced, it continues with the algorithm of Knuth,
+/// Morris and Pratt. The time is then linear for any input.
 struct BoundaryScanner: Sendable {
   enum Finding: Equatable {
     /// The delimiter starts at this index. The bytes before are data.
@@ -19,11 +22,13 @@ struct BoundaryScanner: Sendable {
   let delimiter: [UInt8]
   /// How far the window can skip, for each value of its last byte.
   private let skips: [Int]
+  /// Whether two bytes may be beside each other in the delimiter, by their `pairIndex`.
+  private let pairs: [Bool]
   /// For each prefix of the delimiter, the length of its longest proper prefix that is also its
   /// suffix.
   private let borders: [Int]
 
-  /// - Parameter delimiter: the bytes to find; must not be empty.
+  /// - Parameter delimiter: the bytes to find, at least two.
   init(for delimiter: [UInt8]) {
     self.delimiter = delimiter
     var skips = [Int](repeating: delimiter.count, count: 256)
@@ -31,6 +36,12 @@ struct BoundaryScanner: Sendable {
       skips[Int(byte)] = delimiter.count - 1 - index
     }
     self.skips = skips
+
+    var pairs = [Bool](repeating: false, count: 1 << Self.pairBits)
+    for (first, second) in zip(delimiter, delimiter.dropFirst()) {
+      pairs[Self.pairIndex(first, second)] = true
+    }
+    self.pairs = pairs
 
     var borders = [0]
     var length = 0
@@ -42,6 +53,13 @@ struct BoundaryScanner: Sendable {
     self.borders = borders
   }
 
+  private static let pairBits = 10
+
+  /// Two bytes as an index of few bits. Few other pairs share the index of a pair in the delimiter.
+  private static func pairIndex(_ first: UInt8, _ second: UInt8) -> Int {
+    (Int(first) << 2 ^ Int(second)) & (1 << pairBits - 1)
+  }
+
   /// Searches one piece.
   func scan(_ bytes: UnsafeRawBufferPointer) -> Finding {
     delimiter.withUnsafeBufferPointer { wanted in
@@ -51,6 +69,10 @@ struct BoundaryScanner: Sendable {
         var work = 0
         while end < bytes.count {
           let byte = bytes[end]
+          guard pairs[Self.pairIndex(bytes[end - 1], byte)] else {
+            end += last
+            continue
+          }
           if byte == wanted[last] {
             let start = end - last
             var matched = 0

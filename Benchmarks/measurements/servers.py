@@ -280,3 +280,18 @@ class Link:
 
     def __exit__(self, *_):
         self.listener.close()
+
+
+class GoReceiving:
+    """A receiver of Go's net/http that stores and hashes files, as `formstream receive` does."""
+
+    def __init__(self, program, directory):
+        self.server = subprocess.Popen([program, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = f"http://127.0.0.1:{self.server.stdout.readline().strip()}/"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.stdin.close()
+        self.server.wait()

@@ -7,8 +7,9 @@ import statistics
 import sys
 import tempfile
 
-from .programs import GIB, MIB, alternating, c_program, cost, section, write_noise
-from .servers import Discarding, Nginx, Receiving
+from .many import curl_list
+from .programs import GIB, MIB, alternating, c_program, cost, go_program, section, write_noise
+from .servers import Discarding, GoReceiving, Nginx, Receiving
 
 
 def uploading(table, formstream, work, rounds, size):
@@ -111,6 +112,41 @@ def receiving(table, formstream, work, rounds, size):
             for peer, samples in zip(names, results[1:]):
                 table.add(f"receiving {size / GIB:g} GiB, {what}", "GiB/s", results[0], samples,
                           peer_name=peer)
+
+
+def receiving_small(table, formstream, work, rounds, count):
+    """Small files from many requests at once, stored and hashed."""
+    go = go_program("go-receive", work)
+    if go is None or shutil.which("curl") is None:
+        table.note("Go or curl is not installed: receiving small files was left out.")
+        return
+    section(f"Receiving {count:,} files of 4 KiB")
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="formstream-bench-", dir=memory) as name:
+        here = pathlib.Path(name)
+        files = [here / "source" / f"{number}.bin" for number in range(count)]
+        for directory in ("source", "into", "into-go"):
+            (here / directory).mkdir()
+        for file in files:
+            file.write_bytes(os.urandom(4096))
+
+        def rate(url, into):
+            command = curl_list(work / f"curl-{into.name}", url, files)
+
+            def run():
+                seconds, _ = cost(command, work)
+                stored = [path for path in into.iterdir() if path.stat().st_size == 4096]
+                if len(stored) != count:
+                    sys.exit(f"{into} has {len(stored)} of {count} files.")
+                for path in stored:
+                    path.unlink()
+                return count / seconds
+            return run
+
+        with Receiving(formstream, "--into", here / "into") as ours, GoReceiving(go, here / "into-go") as other:
+            mine, theirs = alternating(rounds, rate(ours.url, here / "into"), rate(other.url, here / "into-go"))
+    table.add("receiving files of 4 KiB from curl --parallel, with digests", "1/s", mine, theirs, (">=", 0.9),
+              peer_name="Go's net/http")
 
 
 def digesting(table, formstream, work, rounds, size):

@@ -124,6 +124,9 @@ def run_tests(tests, log):
 
 
 def run_selected(tests, log, *selection):
+    # Tests that wait share threads with tests that block, as .ci/tests says.
+    if "CommandLine" not in tests:
+        selection += ("--experimental-maximum-parallelization-width", "16")
     code, output = swift(log, TEST_SECONDS, "test", "--skip-build", *selection)
     # A request that nothing ends any more can keep the program from ending after its test has failed.
     if code is None and "recorded an issue" not in output:

@@ -69,7 +69,10 @@ import Testing
       """)
     #expect(run.exit == 3)
     #expect(run.output.contains("/t/a</td><td>no result</td><td></td><td>It was not sent.</td>"), "\(run.output)")
-    #expect(run.output.contains("/t/b</td><td>no result</td><td></td><td>No journal says what became of it, and the server may have it.</td>"), "\(run.output)")
+    #expect(
+      run.output.contains(
+        "/t/b</td><td>no result</td><td></td><td>No journal says what became of it, and the server may have it.</td>"),
+      "\(run.output)")
   }
 
   @Test func `records of earlier versions have no time`() throws {

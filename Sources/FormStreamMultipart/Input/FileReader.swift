@@ -12,6 +12,8 @@ final class FileReader: SegmentReader {
   /// The hash of the bytes that were read. It shows whether the bytes have changed since the form was laid out. Nil unless the
   /// file's growth is ``FileGrowth/compared``.
   private var compared: ComparedBytes?
+  /// What the system reads ahead of a file by itself.
+  private static let sizeReadAhead: Int64 = 128 * 1024
 
   /// - Parameter opened: the file, if it is already open.
   init(
@@ -41,6 +43,7 @@ final class FileReader: SegmentReader {
     }
     try checkIdentity()
     try checkEmpty()
+    if extent.length > Self.sizeReadAhead { file.descriptor.expectSequentialReads() }
     if compared != nil, skipped > 0 { try compareSkipped(skipped) }
   }
 

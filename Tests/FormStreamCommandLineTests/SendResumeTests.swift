@@ -233,7 +233,7 @@ import Testing
     let result = try shell(
       """
       strace -f -qq -o trace -s 40 -e trace=write,fsync,connect $F send -q -j 1 --journal j \(server.url) in
-      grep -o 'fsync\\|connect(.*AF_INET\\|formstream.[a-z]*/1' trace | sed 's/(.*//' | uniq
+      grep -o 'fsync\\|connect(.*AF_INET\\|formstream.[a-z]*/[0-9]*' trace | sed 's/(.*//' | uniq
       """, in: place)
     let lines = result.output.split(separator: "\n")
     // Of the manifest and of the directory; then of the journal.

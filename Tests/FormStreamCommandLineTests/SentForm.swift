@@ -37,7 +37,7 @@ extension ScriptedServer {
 
 /// The names of the files whose records have a text in them.
 func sentNames(_ output: String, with text: String) -> [String] {
-  output.split(separator: "\n").filter { $0.contains("formstream.record/1") && $0.contains(text) }
+  output.split(separator: "\n").filter { $0.contains("formstream.record/2") && $0.contains(text) }
     .compactMap { line in
       line.firstMatch(of: /"path":"(?<path>[^"]*)"/).map {
         String($0.path.split(separator: "/").last ?? "")

@@ -1,5 +1,6 @@
 """Tests the page of `formstream report --html`."""
 
+import json
 import subprocess
 
 from page import ENTER, HOSTILE, TAB, check, legible
@@ -38,13 +39,47 @@ def the_report_is_legible_in_light_and_dark_and_on_narrow_screens(stage):
             stage.picture(browser, f"report-{kind}")
             assert not browser.complaints()
             assert browser.run("return document.title") == "Report: 204 files"
-            # Each picture has a text, and nothing in it is drawn beyond its edges.
+            # Each picture has a text.
             assert browser.run("return [...document.querySelectorAll('svg')].every(each => each.getAttribute('aria-label'))")
-            beyond = browser.run("""return [...document.querySelectorAll("svg *")].filter(each => {
-              const [one, all] = [each.getBoundingClientRect(), each.closest("svg").getBoundingClientRect()];
-              return one.left < all.left - 1 || one.right > all.right + 1 || one.bottom > all.bottom + 1;
-            }).map(each => each.outerHTML)""")
-            assert not beyond, f"{kind}: {beyond}"
+            within(browser, kind)
+
+
+@check
+def the_pictures_of_a_long_run_have_room(stage):
+    """A run of two minutes exactly ends at the last mark of the axis."""
+    files, journals = stage.files / "files", stage.files / "journals"
+    files.mkdir()
+    journals.mkdir()
+    (files / "a").write_bytes(b"a")
+    manifest = stage.files / "manifest"
+    subprocess.run([stage.formstream, "plan", "-q", "-o", manifest, files], check=True)
+    lines = manifest.read_bytes().splitlines(keepends=True)
+    begun = 1_780_000_000 * 10 ** 9
+    records = [
+        {"schema": "formstream.journal/1", "manifest": json.loads(lines[0])["id"], "shard": None, "url": "http://x/",
+         "boot": "b", "begun_ns": begun},
+        {"schema": "formstream.record/2", "offset": len(lines[0]), "path": "a", "size": 1 << 40, "outcome": "ok", "attempts": 1,
+         "maybe_duplicate": False, "seconds": 120, "begun_ns": begun, "ended_ns": begun + 120 * 10 ** 9, "error": None},
+        {"schema": "formstream.closed/1"}]
+    (journals / "journal-a.jsonl").write_text("".join(
+        json.dumps(record, separators=(",", ":")) + "\n" for record in records))
+    path = stage.files / "page.html"
+    subprocess.run([stage.formstream, "report", "--manifest", manifest, "--html", path, journals], check=True,
+                   stdout=subprocess.DEVNULL)
+    with browsing(stage.driver, 1000, 800) as browser:
+        browser.go(path.as_uri())
+        assert "2 min 00 s" in browser.run("return document.querySelector('svg').textContent")
+        within(browser, "long")
+        stage.picture(browser, "report-long")
+
+
+def within(browser, kind):
+    """Nothing in a picture is drawn beyond its edges."""
+    beyond = browser.run("""return [...document.querySelectorAll("svg *")].filter(each => {
+      const [one, all] = [each.getBoundingClientRect(), each.closest("svg").getBoundingClientRect()];
+      return one.left < all.left - 1 || one.right > all.right + 1 || one.bottom > all.bottom + 1;
+    }).map(each => each.outerHTML)""")
+    assert not beyond, f"{kind}: {beyond}"
 
 
 @check

@@ -36,7 +36,7 @@ import Testing
       "3 files"
     ),
     "report failed": ("$F report --manifest m --failed rest j; cat rest", "\"path\":\"d/c\""),
-    "report html": ("$F report --manifest m --html page j; cat page", "/d/c</td><td>no result</td>"),
+    "report html": ("$F report --manifest m --html page j; cat page", "/d/c</th><td>missing</td>"),
     "report settle": ("$F report --manifest m --settle --json j", "\"settled\":0"),
     "report json": ("$F report --manifest m --json j", "\"schema\":\"formstream.report/1\""),
   ]

@@ -15,8 +15,25 @@ import Testing
       let peer_name: String?
     }
 
+    /// What `formstream bench --json` has measured.
+    struct Uploads: Decodable {
+      struct Program: Decodable {
+        struct Size: Decodable {
+          struct Run: Decodable { let peak: Int64? }
+          let size: Int64
+          let runs: [Run]
+        }
+        let name: String
+        let sizes: [Size]
+      }
+      let schema: String
+      let rounds: Int
+      let programs: [Program]
+    }
+
     let quick: Bool
     let rows: [Row]
+    let uploads: Uploads
   }
 
   /// A row of the record, and where its two figures stand in a page.
@@ -92,29 +109,12 @@ import Testing
     }
   }
 
-  /// What `formstream bench --json --plot` has measured and drawn.
-  private struct Measurement: Decodable {
-    struct Program: Decodable {
-      struct Size: Decodable {
-        struct Run: Decodable { let peak: Int64? }
-        let size: Int64
-        let runs: [Run]
-      }
-      let name: String
-      let sizes: [Size]
-    }
-    let schema: String
-    let rounds: Int
-    let programs: [Program]
-  }
-
   @Test func `the figures beside the picture of memory are those of its record`() throws {
-    let measurement = try JSONDecoder().decode(
-      Measurement.self, from: Data(contentsOf: Self.root.appending(path: "docs/memory.json")))
-    #expect(measurement.schema == "formstream.bench/1" && measurement.rounds >= 5)
-    let figures = try measurement.programs.map { program in
-      let size = try #require(program.sizes.last)
-      #expect(size.size == 1 << 30 && size.runs.count == measurement.rounds)
+    let (name, record) = try Self.newest()
+    #expect(record.uploads.schema == "formstream.bench/1" && record.uploads.rounds >= 5)
+    let figures = try record.uploads.programs.map { program in
+      let size = try #require(program.sizes.first { $0.size == 1 << 30 })
+      #expect(size.runs.count == record.uploads.rounds)
       let median = size.runs.compactMap(\.peak).sorted()[size.runs.count / 2]
       let amount =
         median < 1 << 30
@@ -125,9 +125,11 @@ import Testing
       .replacing("\n", with: " ")
     let expected = "Memory for 1 GiB in a form: \(figures.joined(separator: ", "))"
     #expect(readme.contains(expected), "\(expected)")
-    let picture = try String(contentsOf: Self.root.appending(path: "docs/memory.svg"), encoding: .utf8)
-    #expect(picture.matches(of: /<polyline/).count == measurement.programs.count)
-    for program in measurement.programs { #expect(picture.contains(">\(program.name)</text>")) }
+    let path = "Benchmarks/runs/\(name)/memory-over-size.svg"
+    #expect(readme.contains("](\(path))"))
+    let picture = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    #expect(picture.matches(of: /<polyline/).count == record.uploads.programs.count)
+    for program in record.uploads.programs { #expect(picture.contains(">\(program.name) ")) }
   }
 
   @Test func `every rate and every amount of memory on a page is compared`() throws {

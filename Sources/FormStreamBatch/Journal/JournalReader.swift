@@ -26,6 +26,18 @@ package enum JournalReader {
       .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
   }
 
+  /// Whether a file of that name in a directory of journals says what was sent, or would be read as if it did.
+  package static func isRecord(_ name: FileName) -> Bool {
+    JournalWriter.isJournal(name) || RecordedRounds.isManifest(name) || SettledDoubts.isOurs(name)
+  }
+
+  /// The paths of the files in a directory that say what was sent.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package static func records(in path: LocalPath) throws(BatchError) -> [LocalPath] {
+    try names(in: path).filter(isRecord).map { path.appending($0.bytes) }
+  }
+
   /// The names in a directory of journals.
   static func names(in path: LocalPath) throws(BatchError) -> [FileName] {
     do throws(SystemError) {

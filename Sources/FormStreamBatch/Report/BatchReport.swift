@@ -13,8 +13,27 @@ package struct BatchReport: Sendable {
   package private(set) var manifest = ""
   /// The number of rounds that the report is about.
   package private(set) var rounds = 1
-  /// The journals of the last manifest, and the range of its records that the report is about.
-  private(set) var last: (journals: [JournalSummary], range: Range<Int64>) = ([], 0..<0)
+  /// A file that was not accepted.
+  package struct Unaccepted: Sendable {
+    package let path: LocalPath
+    /// What the file is counted as; nil if no journal has a result.
+    package let state: BatchState?
+    let manifest: String
+    let offset: Int64
+  }
+
+  /// The first files that were not accepted.
+  package private(set) var unaccepted: [Unaccepted] = []
+  /// The most files in ``unaccepted``.
+  package static let maximumUnaccepted = 100
+  /// The journals of a manifest, and the range of its records that the report is about.
+  struct Sources {
+    let manifest: String
+    let journals: [JournalSummary]
+    let range: Range<Int64>
+  }
+  /// The journals of each manifest, in the order of the rounds.
+  private(set) var sources: [Sources] = []
   /// The number of the manifests' journals.
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
@@ -89,7 +108,8 @@ package struct BatchReport: Sendable {
       if index == manifests.count - 1 { try begin(reader) }
       let groups = try Self.groups(of: reader.extent, isListed: isListed, in: set)
       let journals = groups.flatMap(\.self)
-      last = (journals, reader.extent.offsets(of: shard))
+      sources.append(
+        Sources(manifest: reader.id, journals: journals, range: reader.extent.offsets(of: shard)))
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)
@@ -180,45 +200,58 @@ package struct BatchReport: Sendable {
     _ entry: RoundFindings.Entry, _ rest: (BatchFile) throws(Failure) -> Void
   ) throws(Failure) {
     guard let (file, finding) = entry.found else { return }
-    count(file, finding, of: entry.manifest)
-    if finding.contains(.accepted) { return }
+    let state = count(file, finding, of: entry.manifest)
+    if state == .ok { return }
+    if unaccepted.count < Self.maximumUnaccepted {
+      unaccepted.append(
+        Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset))
+    }
     try rest(
       file.again(
         isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored, .mayBeLost]),
         isChanged: finding.contains(.sourceChanged), keepsIndex: entry.keepsIndex))
   }
 
+  /// Counts a file. Returns what it is counted as; nil if no journal has a result.
   private mutating func count(
     _ file: BatchFile, _ finding: JournalFindings.Finding, of manifest: String
-  ) {
+  ) -> BatchState? {
     files += 1
-    if finding.contains(.accepted) {
-      states[.ok, default: 0] += 1
-      bytes = bytes.addingClamped(file.size)
-      let isDuplicate = finding.contains(.acceptedAgain)
-      guard isDuplicate || finding.contains(.maybeDuplicate) else { return }
-      let doubt = SettledDoubts.Doubt(
-        manifest: manifest, offset: file.offset, isDuplicate: isDuplicate)
-      if settledDoubts.settles(doubt) {
-        settled += 1
-        return
-      }
-      doubts.append(doubt)
-      if isDuplicate { duplicates += 1 } else { maybeDuplicates += 1 }
-    } else if finding.contains(.unknown) {
-      states[.unknown, default: 0] += 1
-    } else if finding.contains(.failed) {
-      states[.failed, default: 0] += 1
-    } else if finding.contains(.unreadable) {
-      states[.failed, default: 0] += 1
-      unreadable += 1
-    } else if finding.contains(.sourceChanged) {
-      states[.sourceChanged, default: 0] += 1
-    } else if finding.contains(.retryable) {
-      states[.retryable, default: 0] += 1
-    } else {
+    guard let state = finding.state else {
       missing += 1
+      return nil
     }
+    states[state, default: 0] += 1
+    if state == .failed, !finding.contains(.failed) { unreadable += 1 }
+    if state == .ok { countAccepted(file, finding, of: manifest) }
+    return state
+  }
+
+  private mutating func countAccepted(
+    _ file: BatchFile, _ finding: JournalFindings.Finding, of manifest: String
+  ) {
+    bytes = bytes.addingClamped(file.size)
+    let isDuplicate = finding.contains(.acceptedAgain)
+    guard isDuplicate || finding.contains(.maybeDuplicate) else { return }
+    let doubt = SettledDoubts.Doubt(
+      manifest: manifest, offset: file.offset, isDuplicate: isDuplicate)
+    if settledDoubts.settles(doubt) {
+      settled += 1
+      return
+    }
+    doubts.append(doubt)
+    if isDuplicate { duplicates += 1 } else { maybeDuplicates += 1 }
+  }
+}
+
+extension JournalFindings.Finding {
+  /// What the file is counted as; nil if no journal has a result.
+  fileprivate var state: BatchState? {
+    if contains(.accepted) { return .ok }
+    if contains(.unknown) { return .unknown }
+    if !isDisjoint(with: [.failed, .unreadable]) { return .failed }
+    if contains(.sourceChanged) { return .sourceChanged }
+    return contains(.retryable) ? .retryable : nil
   }
 }
 

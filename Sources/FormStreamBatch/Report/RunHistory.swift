@@ -2,79 +2,95 @@ package import FormStreamMultipart
 import FormStreamJSON
 import FormStreamPlatform
 
-/// How the runs of a manifest went, by their journals: over time, which files took long, and what went wrong. Memory does not
-/// grow with the journals.
+/// How the runs of a report's last manifest went, by their journals: over time, what took long, and what went wrong. Memory does
+/// not grow with the journals.
 package struct RunHistory: Sendable {
   /// What a journal says about a file.
   package struct Entry: Sendable {
     package let path: LocalPath
     package let size: Int64
-    package let state: String
+    package let state: BatchState
     package let status: Int64?
     package let attempts: Int64
     /// Why the file was not accepted; nil if it was.
     package let reason: String?
-    /// When the first request for the file began, in nanoseconds since 1970; nil if none did.
-    package let begun: Int64?
-    /// From then until the outcome was known, in nanoseconds.
+    /// From the first request until the outcome was known, in nanoseconds.
     package let duration: Int64
+    fileprivate let offset: Int64
   }
 
   /// The first lines of the journals, in the order in which the runs began.
   package private(set) var heads: [JournalHead] = []
-  package private(set) var timeline: RunTimeline
+  /// What happened when; nil if no result has a time that can be true.
+  package private(set) var timeline: RunTimeline?
   /// How long accepted files took.
   package private(set) var durations = DurationSpread()
-  /// The files that took longest, the slowest first.
+  /// What took longest, the slowest first; each file once.
   package private(set) var slowest: [Entry] = []
-  /// How many results there are, by their states, and the commonest errors. A file that was sent in several runs has several.
+  /// How many results there are, by their states, and the commonest errors. A file that several runs sent has several results.
   package private(set) var totals = BatchTotals()
-  /// How many files needed more than one request.
+  /// How many results needed more than one request.
   package private(set) var repeated = 0
-  /// How many results have no time, because they are of an earlier version.
+  /// How many results have no time, or one that can't be true.
   package private(set) var untimed = 0
-  /// The last result of each file in question.
-  package private(set) var entries: [LocalPath: Entry] = [:]
-  private var ends: [LocalPath: Int64] = [:]
+  /// Of each file in ``BatchReport/unaccepted``, a result with the state that the report counts; nil if there is none.
+  package private(set) var unaccepted: [Entry?] = []
 
   private static let maximumSlowest = 20
+  /// The beginning of 2026, in nanoseconds since 1970. No version before wrote times, so the clock was wrong.
+  private static let earliestTime: Int64 = 1_767_225_600_000_000_000
+  /// No clock is more than a day fast.
+  private let latestTime = nanosecondsSince1970().addingClamped(86_400_000_000_000)
 
-  /// - Parameters:
-  ///   - report: a report, whose last manifest is looked at.
-  ///   - files: the files about which the last result is kept.
-  package init(of report: BatchReport, keeping files: Set<LocalPath>) throws(BatchError) {
-    let range = report.last.range
-    let journals = report.last.journals.filter { $0.range.overlaps(range) }
-      .sorted { $0.head.begun ?? 0 < $1.head.begun ?? 0 }
-    heads = journals.map(\.head)
-    timeline = RunTimeline(from: heads.lazy.compactMap(\.begun).first ?? 0)
-    for journal in journals {
-      try JournalReader.forEachLine(of: journal.path) { line throws(BatchError) in
-        guard let times = Times(line), range.contains(times.offset) else { return }
-        add(times, line, keeping: files)
+  package init(of report: BatchReport) throws(BatchError) {
+    unaccepted = Array(repeating: nil, count: report.unaccepted.count)
+    for (number, sources) in report.sources.enumerated() {
+      var wanted: [Int64: Int] = [:]
+      for (index, file) in report.unaccepted.enumerated() where file.manifest == sources.manifest {
+        wanted[file.offset] = index
+      }
+      let isLast = number == report.sources.count - 1
+      guard isLast || !wanted.isEmpty else { continue }
+      let journals = sources.journals.filter { $0.range.overlaps(sources.range) }
+        .sorted { $0.head.begun ?? 0 < $1.head.begun ?? 0 }
+      if isLast { heads = journals.map(\.head) }
+      for journal in journals {
+        try JournalReader.forEachLine(of: journal.path) { line throws(BatchError) in
+          guard let result = Result(line), sources.range.contains(result.offset) else { return }
+          if isLast { count(result, line) }
+          guard let index = wanted[result.offset], report.unaccepted[index].state == result.state,
+            let value = try? JSONValue(parsing: Array(line))
+          else { return }
+          unaccepted[index] = Entry(value, result, duration: duration(of: result) ?? 0)
+        }
       }
     }
   }
 
   /// What is needed of each record. Only a few records are read completely.
-  fileprivate struct Times {
+  fileprivate struct Result {
     var offset: Int64 = -1
     var begun: Int64?
     var ended: Int64?
+    var seconds = 0.0
     var size: Int64 = 0
     var attempts: Int64 = 0
-    var state: BatchState?
+    var state: BatchState
     var hasError = false
 
     init?(_ line: UnsafeRawBufferPointer) {
       var members = JSONMembers(of: line)
       guard let first = members.next(), JournalRecord.isSchema(first) else { return nil }
+      var state: BatchState?
+      self.state = .unknown
       while let member = members.next() {
         switch member.key.count {
+        case 6 where member.key.spells("offset"): offset = member.number ?? -1
         case 8 where member.key.spells("begun_ns"): begun = member.number
         case 8 where member.key.spells("ended_ns"): ended = member.number
-        case 6 where member.key.spells("offset"): offset = member.number ?? -1
-        case 4 where member.key.spells("size"): size = member.number ?? 0
+        case 7 where member.key.spells("seconds"):
+          seconds = Double(String(decoding: member.value, as: UTF8.self)) ?? 0
+        case 4 where member.key.spells("size"): size = max(member.number ?? 0, 0)
         case 8 where member.key.spells("attempts"): attempts = member.number ?? 0
         case 7 where member.key.spells("outcome"):
           state = member.text.flatMap { BatchState(rawValue: String(decoding: $0, as: UTF8.self)) }
@@ -82,39 +98,54 @@ package struct RunHistory: Sendable {
         default: break
         }
       }
-      guard members.isComplete, state != nil else { return nil }
-    }
-
-    /// From the first request until the outcome was known. The clock may have been set back meanwhile.
-    var duration: Int64 {
-      guard let begun, let ended else { return 0 }
-      let (difference, isTooLarge) = ended.subtractingReportingOverflow(begun)
-      return isTooLarge ? 0 : max(difference, 0)
+      guard members.isComplete, let state else { return nil }
+      self.state = state
     }
   }
 
-  private mutating func add(_ times: Times, _ line: UnsafeRawBufferPointer, keeping files: Set<LocalPath>) {
-    guard let state = times.state else { return }
-    totals.note(state, size: times.size)
-    if times.attempts > 1 { repeated += 1 }
-    if let ended = times.ended {
-      timeline.add(from: times.begun, to: ended, acceptedBytes: state == .ok ? times.size : nil)
+  /// A time, unless the clock was certainly wrong.
+  private func plausible(_ time: Int64?) -> Int64? {
+    guard let time, time >= Self.earliestTime, time <= latestTime else { return nil }
+    return time
+  }
+
+  /// From the first request until the outcome was known, in nanoseconds; nil if there was no request. If the clock was set
+  /// meanwhile, it is the time of the requests alone.
+  private func duration(of result: Result) -> Int64? {
+    guard result.attempts > 0 else { return nil }
+    let ofRequests = Int64(exactly: (result.seconds * 1e9).rounded()) ?? 0
+    guard let begun = plausible(result.begun), let ended = plausible(result.ended) else { return ofRequests }
+    return max(ended - begun, ofRequests)
+  }
+
+  private mutating func count(_ result: Result, _ line: UnsafeRawBufferPointer) {
+    totals.note(result.state, size: result.size)
+    if result.attempts > 1 { repeated += 1 }
+    if let ended = plausible(result.ended) {
+      let begun = plausible(result.begun)
+      if timeline == nil {
+        let starts = heads.compactMap { plausible($0.begun) }
+        timeline = RunTimeline(from: starts.min() ?? begun ?? ended)
+      }
+      timeline?.add(from: begun, to: ended, acceptedBytes: result.state == .ok ? result.size : nil)
     } else {
       untimed += 1
     }
-    let isSlow = times.begun != nil && (slowest.count < Self.maximumSlowest || times.duration > slowest.last?.duration ?? 0)
-    if state == .ok, times.begun != nil { durations.add(times.duration) }
-    guard isSlow || times.hasError || state != .ok, let value = try? JSONValue(parsing: Array(line)),
-      let entry = Entry(value, times)
+    let duration = duration(of: result)
+    if result.state == .ok, let duration { durations.add(duration) }
+    let isSlow = duration.map { slowest.count < Self.maximumSlowest || $0 > slowest.last?.duration ?? 0 } ?? false
+    guard isSlow || result.hasError, let value = try? JSONValue(parsing: Array(line)),
+      let entry = Entry(value, result, duration: duration ?? 0)
     else { return }
-    if isSlow { addSlow(entry) }
+    if isSlow { noteSlow(entry) }
     if let name = value.errorName { totals.note(error: name, entry.reason ?? "", of: entry.path) }
-    if files.contains(entry.path), times.ended ?? 0 >= ends[entry.path] ?? 0 {
-      (entries[entry.path], ends[entry.path]) = (entry, times.ended ?? 0)
-    }
   }
 
-  private mutating func addSlow(_ entry: Entry) {
+  private mutating func noteSlow(_ entry: Entry) {
+    if let earlier = slowest.firstIndex(where: { $0.offset == entry.offset }) {
+      guard slowest[earlier].duration < entry.duration else { return }
+      slowest.remove(at: earlier)
+    }
     let place = slowest.firstIndex { $0.duration < entry.duration } ?? slowest.endIndex
     slowest.insert(entry, at: place)
     if slowest.count > Self.maximumSlowest { slowest.removeLast() }
@@ -122,13 +153,12 @@ package struct RunHistory: Sendable {
 }
 
 extension RunHistory.Entry {
-  fileprivate init?(_ value: JSONValue, _ times: RunHistory.Times) {
-    guard let path = (try? value.path("path")) ?? nil, let state = times.state else { return nil }
-    self.path = path
-    (size, self.state, attempts) = (times.size, state.rawValue, times.attempts)
+  fileprivate init?(_ value: JSONValue, _ result: RunHistory.Result, duration: Int64) {
+    guard let path = (try? value.path("path")) ?? nil else { return nil }
+    (self.path, self.duration) = (path, duration)
+    (offset, size, state, attempts) = (result.offset, result.size, result.state, result.attempts)
     status = value["status"]?.integer
     reason = value["error"]?["message"]?.text
-    (begun, duration) = (times.begun, times.duration)
   }
 }
 

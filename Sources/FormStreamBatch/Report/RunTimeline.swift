@@ -21,15 +21,15 @@ package struct RunTimeline: Sendable {
   }
 
   private static let maximumPieces = 480
-  /// The longest time that is drawn, 73 years in nanoseconds. Later times are those of a wrong clock.
+  /// The longest time, 73 years in nanoseconds.
   private static let longest: Int64 = 1 << 61
 
   /// When the timeline begins, in nanoseconds since 1970.
   package let start: Int64
   /// How long a piece is, in nanoseconds.
   package private(set) var width: Int64 = 1_000_000
-  /// From the start to the last outcome, in nanoseconds.
-  package private(set) var length: Int64 = 0
+  /// From the start to the last outcome, in nanoseconds; at least as long as the shortest piece.
+  package private(set) var length: Int64 = 1_000_000
   /// The pieces up to the last one in which something happened.
   package private(set) var pieces: [Piece] = []
 

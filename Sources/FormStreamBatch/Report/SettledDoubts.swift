@@ -53,7 +53,7 @@ package struct SettledDoubts: Sendable {
     }
   }
 
-  private static func isOurs(_ name: FileName) -> Bool {
+  static func isOurs(_ name: FileName) -> Bool {
     name.bytes.starts(with: prefix.utf8) && name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
   }
 

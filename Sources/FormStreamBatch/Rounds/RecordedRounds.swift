@@ -42,6 +42,11 @@ package struct RecordedRounds {
     }
   }
 
+  /// Whether a file of that name is the manifest of a round.
+  static func isManifest(_ name: FileName) -> Bool {
+    number(of: name) != nil || number(of: name, isPartial: true) != nil
+  }
+
   /// Whether a path has the name of a manifest that is still being written.
   package static func isPartial(_ manifest: LocalPath) -> Bool {
     number(of: manifest.name, isPartial: true) != nil

@@ -54,8 +54,8 @@ extension Flag {
       summary: "Write a page about the run: over time, slow files, errors; - is standard output",
       detail: """
         The page needs nothing else: no script, no connection. It shows how the runs of the last manifest went: files and \
-        bytes over time, how many files were on their way, the slowest files, the first 100 that were not accepted and \
-        why, and the commonest errors.
+        bytes over time, how many files were on their way, what took longest, and the commonest errors; and of all \
+        manifests, the first 100 files that were not accepted, with the reason.
         """
     ) { (arguments, argument) in arguments.manifest.page = argument },
     Flag(

@@ -6,9 +6,9 @@ import FormStreamPlatform
 /// Runs `report`.
 func report(_ plan: ReportPlan) throws(Failure) {
   let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
+  try plan.checkPage(besides: manifests)
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
   let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
-  var unaccepted: [BatchFile] = []
   var report: BatchReport
   do {
     report = try BatchReport(
@@ -20,26 +20,21 @@ func report(_ plan: ReportPlan) throws(Failure) {
             root: manifest.root, hasOneRoot: manifest.hasOneRoot, manifest: manifest.id,
             round: manifest.round))
       },
-      rest: { file throws(Failure) in
-        if unaccepted.count < ReportPage.maximumRows { unaccepted.append(file) }
-        try failed?.write(ManifestEncoder.line(for: file))
-      })
+      rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
   } catch {
     throw Failure(anyOf: error)
   }
   try failed?.commit()
-  if plan.settlesDoubts, let directory = plan.directories.first, !report.doubts.isEmpty {
+  var pageFailure: Failure?
+  if let page {
+    // What was found out is printed even if the page can't be written. Then nothing is settled, because nobody has seen it.
+    do throws(Failure) { try write(report, to: page, plan) } catch { pageFailure = error }
+  }
+  if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first, !report.doubts.isEmpty {
     try convertingErrors { () throws(BatchError) in
       try SettledDoubts.settle(report.doubts, in: directory)
     }
     report.noteSettled()
-  }
-  if let page {
-    let history = try convertingErrors { () throws(BatchError) in
-      try RunHistory(of: report, keeping: Set(unaccepted.map(\.path)))
-    }
-    try page.write(ReportPage(report: report, lines: report.lines, history: history, unaccepted: unaccepted).text)
-    try page.commit()
   }
   let exit = report.exit
   if plan.printsRecord {
@@ -52,8 +47,40 @@ func report(_ plan: ReportPlan) throws(Failure) {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
     }
   }
+  if let pageFailure { throw pageFailure }
   guard exit != .ok else { return }
   throw Failure(exit, plan.printsRecord ? report.sentence : "")
+}
+
+private func write(_ report: BatchReport, to page: OutputFile, _ plan: ReportPlan) throws(Failure) {
+  let history = try convertingErrors { () throws(BatchError) in try RunHistory(of: report) }
+  // The page says what the report says.
+  var shown = report
+  if plan.settlesDoubts { shown.noteSettled() }
+  try page.write(ReportPage(report: shown, lines: shown.lines, history: history).text)
+  try page.commit()
+}
+
+extension ReportPlan {
+  /// Throws if the page would replace a file that says what was sent, or would be read as such a file.
+  ///
+  /// - Parameter manifests: the manifests that the report is about.
+  fileprivate func checkPage(besides manifests: [LocalPath]) throws(Failure) {
+    guard let path = page?.path, let target = FileAtPath(at: path) else { return }
+    func refuse() -> Failure {
+      .usage("--html would replace \"\(path)\", which says what was sent, or would be read as if it did: choose another name.")
+    }
+    for directory in directories {
+      if JournalReader.isRecord(path.name),
+        FileAtPath(at: LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + path.name.bytes)) == target
+      {
+        throw refuse()
+      }
+      let records = try convertingErrors { () throws(BatchError) in try JournalReader.records(in: directory) }
+      if records.contains(where: { FileAtPath(at: $0) == target }) { throw refuse() }
+    }
+    if manifests.contains(where: { FileAtPath(at: $0) == target }) { throw refuse() }
+  }
 }
 
 extension ReportPlan {

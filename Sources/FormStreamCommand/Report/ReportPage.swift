@@ -8,15 +8,13 @@ struct ReportPage {
   /// The report for people.
   let lines: [String]
   let history: RunHistory
-  /// The first files that were not accepted.
-  let unaccepted: [BatchFile]
 
   /// The most rows of a table.
-  static let maximumRows = 100
+  private static let maximumRows = 100
 
   var text: String {
     let title = "Report: \(counted(report.files, "file", "files"))"
-    let sections = [summary, runs, overTime, slowFiles, unacceptedFiles, errors].joined()
+    let sections = [summary, runs, overTime, slowFiles, errors, unacceptedFiles].joined()
     return """
       <!doctype html>
       <html lang="en">
@@ -44,34 +42,47 @@ struct ReportPage {
   }
 
   private var runs: String {
+    guard !history.heads.isEmpty else { return "" }
     let rows = history.heads.prefix(Self.maximumRows).map { head in
       [head.begun.map { timeForPeople(nanosecondsSince1970: $0) } ?? "", head.shard ?? "", head.url]
     }
-    let rounds = report.rounds > 1 ? " of the last manifest" : ""
-    return "<h2>\(history.heads.count == 1 ? "The run" : "The runs")\(rounds)</h2>\n"
-      + table(["Begun (UTC)", "Shard", "URL"], rows, of: history.heads.count)
+    let title = history.heads.count == 1 ? "The run" : "The runs"
+    var text = "<h2>\(title)</h2>\n"
+    if report.rounds > 1 {
+      text +=
+        "<p>From here to the commonest errors, the page is about the last of \(report.rounds) manifests: the last round, or the "
+        + "last list of failed files that was sent.</p>\n"
+    }
+    text += table(title, ["Begun (UTC)", "Shard", "URL"], rows, of: history.heads.count)
+    if history.heads.count > 1 {
+      text += "<p>A file that several runs sent counts in each of them.</p>\n"
+    }
+    return text
   }
 
   private var overTime: String {
-    guard history.timeline.length > 0 else {
+    guard let timeline = history.timeline else {
       return history.untimed > 0
-        ? "<p>The journals have no times: an earlier version of formstream wrote them.</p>\n" : ""
+        ? "<p>No result has a time that can be true: an earlier version of formstream wrote them, or the clock was wrong.</p>\n"
+        : ""
     }
-    let points = TimelinePoint.all(of: history.timeline)
+    let points = TimelinePoint.all(of: timeline)
     func chart(_ title: String, _ unit: TimeChart.Unit, isLine: Bool = true, _ value: (TimelinePoint) -> Double) -> String {
       TimeChart(
-        title: title, unit: unit, length: history.timeline.length, points: points.map { ($0.end, value($0)) }, isLine: isLine
+        title: title, unit: unit, length: timeline.length, points: points.map { ($0.end, value($0)) }, isLine: isLine
       ).text
     }
     var text = "<h2>Over time</h2>\n"
     if history.untimed > 0 {
-      text += "<p>\(counted(history.untimed, "result has", "results have")) no time, and no place in these pictures.</p>\n"
+      text +=
+        "<p>\(counted(history.untimed, "result has", "results have")) no time that can be true, and no place in these "
+        + "pictures.</p>\n"
     }
     text += chart("Files accepted so far", .number) { Double($0.accepted) }
     text += chart("Bytes accepted so far", .bytes) { Double($0.bytes) }
-    text += chart("Files on their way", .number, isLine: false, \.underWay)
-    if history.timeline.pieces.contains(where: { $0.others > 0 }) {
-      text += chart("Files that ended in another way, in each moment", .number, isLine: false) { Double($0.others) }
+    text += chart("Files on their way, on average", .number, isLine: false, \.underWay)
+    if timeline.pieces.contains(where: { $0.others > 0 }) {
+      text += chart("Files that were not accepted", .number, isLine: false) { Double($0.others) }
     }
     return text + "<details><summary>The same as a table</summary>\n\(table(of: points))</details>\n"
   }
@@ -83,53 +94,38 @@ struct ReportPage {
       let group = points[first..<min(first + step, points.count)]
       let last = group[group.endIndex - 1]
       return [
-        HumanReadable.elapsed(.nanoseconds(last.end)), "\(last.accepted)", HumanReadable.size(last.bytes),
+        moment(last.end), "\(last.accepted)", HumanReadable.size(last.bytes),
         decimal(group.map(\.underWay).max() ?? 0, places: 1), "\(group.reduce(0) { $0 + $1.others })",
       ]
     }
     return table(
-      ["Until", "Files accepted so far", "Bytes", "On their way, at most", "Ended in another way"], rows, of: rows.count,
-      firstNumber: 0)
+      "Over time", ["Until", "Accepted so far", "Bytes", "On their way, on average at most", "Not accepted"], rows,
+      of: rows.count, numbers: 0...4)
   }
 
   private var slowFiles: String {
-    guard let half = history.durations.quantile(0.5), let most = history.durations.quantile(0.9),
+    guard !history.slowest.isEmpty else { return "" }
+    var text = "<h2>How long files took</h2>\n"
+    if let half = history.durations.quantile(0.5), let most = history.durations.quantile(0.9),
       let almostAll = history.durations.quantile(0.99)
-    else { return "" }
-    let longest = HumanReadable.elapsed(.nanoseconds(history.durations.longest))
+    {
+      text +=
+        "<p>Half of the accepted files took at most \(length(half)), 90 of 100 at most \(length(most)), 99 of 100 at most "
+        + "\(length(almostAll)), and the slowest of them \(length(.nanoseconds(history.durations.longest))), from the first "
+        + "request until the outcome was known.</p>\n"
+    }
+    if history.repeated > 0 {
+      text += "<p>\(counted(history.repeated, "result", "results")) took more than one request.</p>\n"
+    }
     let rows = history.slowest.map { entry in
       [
-        entry.path.description, HumanReadable.size(entry.size), HumanReadable.elapsed(.nanoseconds(entry.duration)),
-        "\(entry.attempts)", entry.state, entry.status.map(String.init) ?? "",
+        entry.path.description, HumanReadable.size(entry.size), length(.nanoseconds(entry.duration)), "\(entry.attempts)",
+        entry.state.rawValue, entry.status.map(String.init) ?? "",
       ]
     }
-    let repeated =
-      history.repeated > 0 ? " \(counted(history.repeated, "file", "files")) took more than one request." : ""
-    return """
-      <h2>How long files took</h2>
-      <p>Half of the accepted files took at most \(HumanReadable.elapsed(half)), 90 of 100 at most \
-      \(HumanReadable.elapsed(most)), 99 of 100 at most \(HumanReadable.elapsed(almostAll)), and the slowest \
-      \(longest), from the first request until the outcome was known.\(repeated)</p>
-      <h3>The slowest</h3>
-      \(table(["File", "Size", "Took", "Requests", "Outcome", "Status"], rows, of: rows.count, firstNumber: 1))
-      """
-  }
-
-  private var unacceptedFiles: String {
-    let count = report.files - (report.states[.ok] ?? 0)
-    guard count > 0 else { return "" }
-    let rows = unaccepted.map { file in
-      guard let entry = history.entries[file.path] else {
-        return [
-          file.path.description, "no result", "",
-          file.maybeDuplicate
-            ? "No journal says what became of it, and the server may have it." : "It was not sent.",
-        ]
-      }
-      return [file.path.description, entry.state, entry.status.map(String.init) ?? "", entry.reason ?? ""]
-    }
-    return "<h2>Files that were not accepted</h2>\n"
-      + table(["File", "Outcome", "Status", "Why"], rows, of: count)
+    return text + "<h3>What took longest</h3>\n"
+      + table(
+        "What took longest", ["File", "Size", "Took", "Requests", "Outcome", "Status"], rows, of: rows.count, numbers: 1...3)
   }
 
   private var errors: String {
@@ -137,25 +133,60 @@ struct ReportPage {
     guard !errors.isEmpty else { return "" }
     return "<h2>The commonest errors</h2>\n"
       + table(
-        ["Error", "Files", "For example"], errors.map { [$0.name, "\($0.count)", $0.example] }, of: errors.count)
+        "The commonest errors", ["Error", "Times", "For example"], errors.map { [$0.name, "\($0.count)", $0.example] },
+        of: errors.count)
+  }
+
+  private var unacceptedFiles: String {
+    guard !report.unaccepted.isEmpty else { return "" }
+    let rows = zip(report.unaccepted, history.unaccepted).map { file, entry in
+      let reason =
+        switch (entry, file.state) {
+        case (let entry?, _): entry.reason ?? ""
+        case (nil, nil): "No journal has a result for it."
+        case (nil, _): "A request for it may have begun, and no journal says what became of it."
+        }
+      return [
+        file.path.description, file.state?.rawValue ?? "missing", entry?.status.map(String.init) ?? "", reason,
+      ]
+    }
+    return "<h2>Files that were not accepted</h2>\n"
+      + table(
+        "Files that were not accepted", ["File", "Outcome", "Status", "Why"], rows,
+        of: report.files - (report.states[.ok] ?? 0))
   }
 
   // MARK: Tables
 
+  private func length(_ duration: Duration) -> String {
+    duration < .milliseconds(1) ? "under 1 ms" : HumanReadable.elapsed(duration)
+  }
+
+  /// A time after the start, exact enough to tell the rows of a table apart.
+  private func moment(_ nanoseconds: Int64) -> String {
+    nanoseconds >= 1_000_000_000 && nanoseconds < 60_000_000_000
+      ? "\(decimal(Double(nanoseconds) / 1e9, places: 2)) s" : HumanReadable.elapsed(.nanoseconds(nanoseconds))
+  }
+
   /// - Parameters:
+  ///   - name: what readers who can't see the table hear first.
   ///   - count: how many rows there would be if there were no limit.
-  ///   - firstNumber: the first of the columns whose values are numbers; nil if they are texts.
-  private func table(_ head: [String], _ rows: [[String]], of count: Int, firstNumber: Int? = nil) -> String {
-    func row(_ cells: [String], _ tag: String) -> String {
+  ///   - numbers: the columns whose values are numbers.
+  private func table(
+    _ name: String, _ head: [String], _ rows: [[String]], of count: Int, numbers: ClosedRange<Int>? = nil
+  ) -> String {
+    func row(_ cells: [String], isHead: Bool) -> String {
       let cells = cells.enumerated().map { index, cell in
-        let kind = firstNumber.map { index >= $0 } ?? false ? " class=\"number\"" : ""
-        return "<\(tag)\(tag == "th" ? " scope=\"col\"" : "")\(kind)>\(shown(cell))</\(tag)>"
+        let (tag, scope) = isHead ? ("th", " scope=\"col\"") : index == 0 ? ("th", " scope=\"row\"") : ("td", "")
+        let kind = numbers?.contains(index) == true ? " class=\"number\"" : ""
+        return "<\(tag)\(scope)\(kind)>\(shown(cell))</\(tag)>"
       }
       return "<tr>\(cells.joined())</tr>\n"
     }
     let rest = count > rows.count ? "<p>And \(counted(count - rows.count, "other", "others")).</p>\n" : ""
-    return "<div class=\"wide\" tabindex=\"0\"><table>\n<thead>\(row(head, "th"))</thead>\n<tbody>\n"
-      + rows.map { row($0, "td") }.joined() + "</tbody></table></div>\n" + rest
+    return "<div class=\"wide\" role=\"region\" aria-label=\"\(escaped(name))\" tabindex=\"0\"><table>\n"
+      + "<thead>\(row(head, isHead: true))</thead>\n<tbody>\n" + rows.map { row($0, isHead: false) }.joined()
+      + "</tbody></table></div>\n" + rest
   }
 
   /// Text that the page shows as it is: neither markup nor characters that hide or reverse text.
@@ -179,9 +210,9 @@ struct ReportPage {
     .wide { overflow-x: auto; }
     table { border-collapse: collapse; width: 100%; font-size: 14px; }
     th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--grid); }
-    td { overflow-wrap: anywhere; min-width: 3rem; }
-    td:first-child { min-width: 12rem; }
-    th { background: var(--soft); }
+    td, tbody th { overflow-wrap: anywhere; min-width: 3rem; font-weight: normal; }
+    tbody th { min-width: 12rem; }
+    thead th { background: var(--soft); }
     .number { text-align: right; white-space: nowrap; }
 
     """

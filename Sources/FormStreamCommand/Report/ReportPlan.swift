@@ -28,7 +28,12 @@ extension ReportPlan {
     directories = arguments.operands.map(\.path)
     failed = try arguments.manifest.failedTarget(besideRecords: arguments.printsJSON)
     page = try arguments.manifest.page.map { argument throws(Failure) in
-      try OutputTarget(argument, of: "--html", besideRecords: arguments.printsJSON)
+      let target = try OutputTarget(argument, of: "--html", besideRecords: arguments.printsJSON)
+      // The page and the report would be one text.
+      if NamedOutput("--html", target)?.isStandardOutput == true {
+        throw .usage("--html \(argument.shown) is standard output: say --html -.")
+      }
+      return target
     }
     if failed.isStandardOutput, page.isStandardOutput {
       throw .usage("--failed - and --html - both go to standard output: write one of them to a file.")

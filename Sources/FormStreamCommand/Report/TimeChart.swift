@@ -54,13 +54,13 @@ struct TimeChart {
     func y(_ value: Double) -> Double { height - Self.bottom - value / top * (height - Self.top - Self.bottom) }
     func label(_ value: Double) -> String {
       switch unit {
-      case .number: decimal(value, places: 0)
+      case .number: decimal(value, places: value < 10 && value != value.rounded() ? 1 : 0)
       case .bytes: HumanReadable.size(Int64(exactly: value.rounded()) ?? .max)
       }
     }
     var text = """
       <figure><figcaption>\(escaped(title))</figcaption>
-      <svg viewBox="0 0 \(Int(width)) \(Int(height))" role="img" aria-label="\(escaped("\(title): at most \(label(largest))"))">
+      <svg viewBox="0 0 \(Int(width)) \(Int(height))" role="img" aria-label="\(escaped("At most \(label(largest))"))">
 
       """
     for mark in marks {
@@ -71,7 +71,9 @@ struct TimeChart {
     }
     for time in times {
       text +=
-        "<text x=\"\(coordinate(x(time)))\" y=\"\(coordinate(height - 6))\" text-anchor=\"middle\">"
+        "<text x=\"\(coordinate(x(time)))\" y=\"\(coordinate(height - 6))\" "
+        // The last text must not leave the picture.
+        + "text-anchor=\"\(x(time) > width - 40 ? "end" : "middle")\">"
         + "\(time == 0 ? "0" : HumanReadable.elapsed(.nanoseconds(Int64(time))))</text>\n"
     }
     text += isLine ? line(x, y) : bars(x, y)

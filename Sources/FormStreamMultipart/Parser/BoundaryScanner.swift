@@ -2,9 +2,11 @@
 /// may be the beginning of a delimiter.
 ///
 /// The search is Horspool's: a window with the length of the delimiter moves over the piece, and its last byte is
-/// compared first. Most bytes let the window skip its full length. Before that, the window skips all bytes but one if its last two
-/// bytes are not beside each other in the delimiter. The length of this skip is constant, so the processor reads the next windows
-/// before it has looked this one up, which is twice as fast.
+/// compared first. Most bytes let the window skip its full length.
+///
+/// First, the last two bytes of the window are looked up. If the delimiter never has them beside each other, the window moves by
+/// its length less one. This is the same distance each time, so the processor can read the next window before the look-up has
+/// ended: most bodies are searched twice as fast.
 ///
 /// A delimiter that begins with a line break can't overlap itself, so few bytes are compared twice. The encoder also searches for
 /// delimiters without a line break. With a boundary of hyphens in a body of hyphens, Horspool's search would compare the full
@@ -30,6 +32,7 @@ struct BoundaryScanner: Sendable {
 
   /// - Parameter delimiter: the bytes to find, at least two.
   init(for delimiter: [UInt8]) {
+    precondition(delimiter.count > 1)
     self.delimiter = delimiter
     var skips = [Int](repeating: delimiter.count, count: 256)
     for (index, byte) in delimiter.dropLast().enumerated() {

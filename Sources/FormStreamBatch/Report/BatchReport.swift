@@ -25,7 +25,7 @@ package struct BatchReport: Sendable {
   /// The first files that were not accepted.
   package private(set) var unaccepted: [Unaccepted] = []
   /// The most files in ``unaccepted``.
-  package static let maximumUnaccepted = 100
+  private static let maximumUnaccepted = 100
   /// The journals of a manifest, and the range of its records that the report is about.
   struct Sources {
     let manifest: String

@@ -3,10 +3,10 @@ import func Glibc.log2
 
 /// How durations are spread, without keeping each of them: how many there are of about the same length.
 package struct DurationSpread: Sendable {
-  /// A group's longest duration is 4.5 % longer than that of the group before.
+  /// With 16 groups, the longest duration of a group is 4.5 % longer than the longest of the group before.
   private static let groupsPerDoubling = 16.0
   private var groups = [Int](repeating: 0, count: 64 * 16)
-  package private(set) var count = 0
+  private var count = 0
   /// The longest duration, in nanoseconds.
   package private(set) var longest: Int64 = 0
 

@@ -67,7 +67,7 @@ package struct RunHistory: Sendable {
     }
   }
 
-  /// What is needed of each record. Only a few records are read completely.
+  /// The members of a record that every record is read for. Few records are read completely.
   fileprivate struct Result {
     var offset: Int64 = -1
     var begun: Int64?

@@ -27,7 +27,7 @@ func report(_ plan: ReportPlan) throws(Failure) {
   try failed?.commit()
   var pageFailure: Failure?
   if let page {
-    // What was found out is printed even if the page can't be written. Then nothing is settled, because nobody has seen it.
+    // If the page can't be written, the report is still printed, but nothing is settled: nobody has seen the page.
     do throws(Failure) { try write(report, to: page, plan) } catch { pageFailure = error }
   }
   if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first, !report.doubts.isEmpty {

@@ -8,7 +8,7 @@ struct TimeChart {
 
   let title: String
   let unit: Unit
-  /// The time that the chart covers, in nanoseconds.
+  /// The time that the chart covers, in nanoseconds: at least a millisecond, as in ``RunTimeline/length``.
   let length: Int64
   /// The values, with the nanoseconds since the start until which they hold. They hold from the one before.
   let points: [(end: Int64, value: Double)]
@@ -23,20 +23,14 @@ struct TimeChart {
   /// The marks of the upward axis: at most five.
   private var marks: [Double] {
     guard largest > 0 else { return [0] }
-    var step: Double
-    switch unit {
-    case .number: step = max(roundStep(upTo: largest), 1)
-    case .bytes:
-      step = 1
-      while step * 4 < largest { step *= 2 }
-    }
+    var step = unit == .bytes ? 1 : max(roundStep(upTo: largest), 1)
     while step * 4 < largest { step *= 2 }
     return Array(stride(from: 0, through: largest + step * 0.999, by: step))
   }
 
   /// The marks of the time: at most nine, in nanoseconds.
   private var times: [Double] {
-    let seconds = max(Double(length) / 1e9, 1e-3)
+    let seconds = Double(length) / 1e9
     let steps = [
       0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
       10800, 21600, 43200, 86400,
@@ -49,7 +43,7 @@ struct TimeChart {
     let (width, height) = (Self.width, Self.height)
     let top = marks.last.map { $0 > 0 ? $0 : 1 } ?? 1
     func x(_ time: Double) -> Double {
-      Self.left + time / Double(max(length, 1_000_000)) * (width - Self.left - Self.right)
+      Self.left + time / Double(length) * (width - Self.left - Self.right)
     }
     func y(_ value: Double) -> Double { height - Self.bottom - value / top * (height - Self.top - Self.bottom) }
     func label(_ value: Double) -> String {

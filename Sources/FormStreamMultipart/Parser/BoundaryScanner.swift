@@ -32,6 +32,7 @@ struct BoundaryScanner: Sendable {
 
   /// - Parameter delimiter: the bytes to find, at least two.
   init(for delimiter: [UInt8]) {
+    // Every delimiter begins with two hyphens, so no input leads to this.
     precondition(delimiter.count > 1)
     self.delimiter = delimiter
     var skips = [Int](repeating: delimiter.count, count: 256)

@@ -4,6 +4,9 @@ usage: blocking-files.py DIRECTORY SIZE OPERATION [OFFSET]
 
 It prints `mounted`, and `blocked` when the first operation blocks. OPERATION is open, read, flush or getattr; reads block
 only from OFFSET on. A caller that is killed meanwhile gets an error, so that it can end. The file holds byte 7.
+
+Only operations of the process that started it block. Another program that this process starts closes the open file on its
+way (exec closes what is not inherited), and that process may be waiting for it with all its threads.
 """
 
 import ctypes
@@ -15,6 +18,7 @@ import sys
 
 directory, size, operation = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 offset = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+starter = os.getppid()
 
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 14, 15, 17, 18
 FLUSH, INIT, ACCESS, INTERRUPT, DESTROY, BATCH_FORGET = 25, 26, 34, 36, 38, 42
@@ -45,8 +49,17 @@ def reply(unique, body=b"", error=0):
         pass  # The caller is gone.
 
 
-def blocks(code, body):
-    if is_released or NAMES.get(code) != operation:
+def process(thread):
+    """The process of a thread, or None if it has ended."""
+    try:
+        with open(f"/proc/{thread}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("Tgid:"))
+    except OSError:
+        return None
+
+
+def blocks(code, thread, body):
+    if is_released or NAMES.get(code) != operation or process(thread) != starter:
         return False
     return code != READ or sum(struct.unpack_from("<QI", body, 8)) > offset
 
@@ -100,8 +113,8 @@ while True:
             message = os.read(device, 1 << 18)
         except OSError:
             break  # Unmounted.
-        _, code, unique, node = struct.unpack_from("<IIQQ", message)
-        if blocks(code, message[40:]):
+        _, code, unique, node, _, _, thread = struct.unpack_from("<IIQQ3I", message)
+        if blocks(code, thread, message[40:]):
             held.append((code, unique, node, message[40:]))
             if len(held) == 1:
                 print("blocked", flush=True)

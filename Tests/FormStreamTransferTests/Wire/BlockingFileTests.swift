@@ -1,5 +1,6 @@
 import FormStream
 import FormStreamTestSupport
+import Glibc
 import Testing
 import FormStreamTransfer
 
@@ -77,6 +78,17 @@ struct BlockingFileTests {
     #expect(result.bytesSent == result.contentLength)
     #expect(server.requests.first?.body.count { $0 == 7 } == Self.size)
     #expect(server.faults.isEmpty)
+  }
+
+  /// Each program closes the file when it starts, although it doesn't inherit it.
+  @Test func `only the process that made a blocking file is held up by it`() throws {
+    let file = try BlockingFile(size: 1, .close)
+    let descriptor = open(file.path.description, O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    let invocation = try run(program: "/bin/true", [])
+    #expect(invocation.exit == 0)
+    file.release()
+    close(descriptor)
   }
 
   /// libcurl doesn't read such a body, so opening the file is a step of its own.

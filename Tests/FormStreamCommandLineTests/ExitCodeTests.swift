@@ -114,7 +114,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(66, "of --config can't be read", "encode", "--config", "missing"),
     BadInput(66, "of headers= can't be read", "encode", "-F", "a=b;headers=@missing"),
     BadInput(74, "send it through a pipe", "encode", "-F", "f=@/proc/cpuinfo"),
-    BadInput(74, "Choose another with -o,", "encode", "-F", "a=b", "-o", "/nonexistent/x"),
+    BadInput(74, "Choose another with -o,", "encode", "-F", "a=b", "-o", "/proc/nonexistent/x"),
     BadInput(74, "directory", "encode", "-F", "a=b", "-o", "/tmp"),
     BadInput(74, "No space left", "encode", "-F", "a=b", "-o", "/dev/full"),
   ]

@@ -20,7 +20,7 @@ import Testing
     ("a boundary to parse with", { _ = try FormParser(boundary: $0) }),
     ("a Content-Type to parse with", { _ = try FormParser(contentType: $0) }),
     ("a path", { text in _ = try Form { Part.file("a", text) }.layout() }),
-    ("the path of a part", { text in _ = try Form { Part.file(text, "/nonexistent") }.layout() }),
+    ("the path of a part", { text in _ = try Form { Part.file(text, "/proc/nonexistent") }.layout() }),
     (
       "a name in a body",
       { text in
@@ -77,15 +77,15 @@ import Testing
       "cookies",
       { text in
         var configuration = TransferSession.Configuration()
-        configuration.cookies = .session(file: LocalPath("/nonexistent/" + text))
-        _ = try TransferSession(configuration).saveCookies(to: LocalPath("/nonexistent/" + text))
+        configuration.cookies = .session(file: LocalPath("/proc/nonexistent/" + text))
+        _ = try TransferSession(configuration).saveCookies(to: LocalPath("/proc/nonexistent/" + text))
       }
     ),
     ("netrc", { _ = try Netrc(parsing: "machine a login b password c \($0) d") }),
     (
       "a place for a download",
       { text in
-        try await TransferSession().download("http://127.0.0.1:1/", to: "/nonexistent/" + text)
+        try await TransferSession().download("http://127.0.0.1:1/", to: "/proc/nonexistent/" + text)
       }
     ),
   ]

@@ -70,6 +70,7 @@ import Testing
     "proto": Case("-d", "a", "--proto", "=https", url: "https://h/", is: .line("--proto =https")),
     "proto-redir": Case("-d", "a", "--proto-redir", "=https", is: .line("--proto-redir =https")),
     "idempotency-key": Case("-d", "a", "--idempotency-key", "k", is: .line("Idempotency-Key: ")),
+    "resumable": Case("-d", "a", "--resumable", is: .note("--resumable: curl's uploads ")),
     "content-digest": Case("-d", "a", "--content-digest", is: .note("--content-digest: curl ")),
     "user": Case("-d", "a", "-u", "me:canary", is: .line("-u me ")),
     "user-file": Case("-d", "a", "--user-file", "user", is: .line("-u \"$(cat -- user)\"")),

@@ -81,6 +81,7 @@ import Testing
     "idempotency-key": Effect(
       "--idempotency-key", "k", "-d", "", shows: "Idempotency-Key: \"k\"\r\n"),
     "content-digest": Effect("--content-digest", "-d", "", shows: "Content-Digest: sha-256="),
+    "resumable": Effect("--resumable", "-d", "a", shows: "Upload-Complete: ?1\r\n"),
     "retry": Effect("--retry", "1", "-d", "", shows: "2 requests", at: "/busy"),
     "retry-max-time": Effect(
       "--retry", "1", "--retry-max-time", "0.5", "-d", "", shows: "1 requests", at: "/slow"),

@@ -62,6 +62,15 @@ extension Flag {
       arguments.request.options.retry.retriesUnsafe = true
       arguments.request.options.retry.retriesAllFailures = true
     },
+    Flag(
+      long: "resumable", group: .delivery, verbs: [.post, .put],
+      summary: "Go on where an upload broke, if the server keeps what has arrived",
+      detail: """
+        The server is offered to keep what arrives ("Resumable Uploads for HTTP", interop version 8 of the draft). One that \
+        does so is asked after a break how much it has, and gets the rest. For others nothing changes. Without --retry, \
+        five attempts are made; they are counted anew whenever the server has received more. A body of unknown length can't go on.
+        """
+    ) { (arguments, _) in arguments.request.options.resumption = .http },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
       $0.request.options.timeLimits.connect = $1
     },

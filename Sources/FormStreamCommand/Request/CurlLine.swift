@@ -223,6 +223,9 @@ struct CurlLine {
     if plan.request.options.sendsDigest {
       addDifference("--content-digest", "curl does not send this header")
     }
+    if plan.request.options.resumption != .none {
+      addDifference("--resumable", "curl's uploads don't go on where they broke")
+    }
   }
 
   /// Fails if a secret header, or a header with a secret in a URL, would be printed.

@@ -56,6 +56,7 @@ extension SettingName {
     case .maximumResponseSize, .responseCompressionLimit: "--max-filesize"
     case .idempotencyKey: "--idempotency-key"
     case .contentDigest: "--content-digest"
+    case .resumption: "--resumable"
     }
   }
 }

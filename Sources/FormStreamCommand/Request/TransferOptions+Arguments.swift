@@ -21,6 +21,7 @@ extension TransferOptions {
     sendsChunks = try arguments.headers.asksForChunks()
     requestTarget = try Self.requestTarget(arguments)
     if let timeout = arguments.continueTimeout { expectation.timeout = timeout }
+    if resumption != .none, !arguments.isRetryGiven { retry.attempts = Self.resumptionAttempts }
     if hasKey, let key = arguments.idempotencyKey { idempotencyKey = try IdempotencyKey(key) }
     if arguments.isVerbose {
       trace = { trace in
@@ -28,6 +29,9 @@ extension TransferOptions {
       }
     }
   }
+
+  /// How many attempts are made without progress if uploads go on where they broke.
+  private static let resumptionAttempts = 5
 
   /// The text that replaces the URL's path and query in the request line; nil if they are not replaced.
   private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {

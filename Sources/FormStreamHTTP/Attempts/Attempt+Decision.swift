@@ -33,8 +33,9 @@ extension Attempt {
     case .sourceChanged: return .conclude(.sourceChanged, facts.failure)
     default: break
     }
+    if step == .offset { return decisionOnOffset(facts) }
     if let response = facts.response { return decisionWithResponse(response, facts) }
-    return decisionWithoutResponse(facts)
+    return resuming(decisionWithoutResponse(facts), facts)
   }
 
   private func decisionWithResponse(
@@ -42,6 +43,7 @@ extension Attempt {
   ) -> AttemptDecision {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
+    if let decision = decisionOnUnfinishedUpload(response, facts) { return decision }
     if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
     // Browsers and curl ignore an empty Location. A 303 says that the request was carried out, even if its Location is empty.
     if (300...399).contains(response.status), let location = response.location,
@@ -76,7 +78,7 @@ extension Attempt {
     return .conclude(.ok, facts.failure)
   }
 
-  private func decisionOnRefusal(
+  func decisionOnRefusal(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
     let refused = TransferError.statusRefused(url, response.status, to: method)
@@ -176,7 +178,7 @@ extension Attempt {
   }
 
   /// Retries if the policy and the body allow it.
-  private func retry(
+  func retry(
     _ verdict: AttemptDecision.Verdict, retryAfter: Duration? = nil
   ) -> AttemptDecision {
     guard tries < options.retry.attempts else { return .conclude(verdict) }
@@ -186,7 +188,7 @@ extension Attempt {
   }
 
   /// Whether the server is allowed to carry out the request twice.
-  private var isSafeToRepeat: Bool { options.permitTwice(method) }
+  var isSafeToRepeat: Bool { options.permitTwice(method) }
 
   /// Whether a server that doesn't get the idempotency key is allowed to carry out the request twice.
   var isSafeWithoutKey: Bool { options.permitTwice(method, getsKey: false) }

@@ -42,7 +42,7 @@ extension Attempt {
   }
 
   /// Why a redirect is not followed; nil if it is followed.
-  private func obstacle(to target: HTTPURL) -> TransferError.RedirectObstacle? {
+  func obstacle(to target: HTTPURL) -> TransferError.RedirectObstacle? {
     if redirects >= options.redirects.limit { return .limit(options.redirects.limit) }
     if url.origin.scheme == "https", target.origin.scheme == "http" {
       return .losesEncryption

@@ -9,8 +9,8 @@ package struct Attempt: Sendable {
   /// Whether the request has a body or a method that isn't safe. If such a request is redirected and a GET is sent
   /// instead, the response to the GET says nothing about the request.
   package var changesSomething: Bool
-  /// Whether this attempt gets the page that a 303 named.
-  package var isPage: Bool
+  /// What this attempt asks of the server.
+  package var step: AttemptStep
   /// The length of the body; nil if it can't be known.
   package var bodyLength: Int64?
   /// Whether the body's length could be found out; nil if the length is known, or if there is no body.
@@ -30,23 +30,29 @@ package struct Attempt: Sendable {
   package var sentScheme: String?
   /// Whether a proxy receives the request and passes it on. The proxy may also respond itself.
   package var isPassedOn: Bool
+  /// Whether the upload may go on where it broke, if the server keeps it.
+  package var mayResume: Bool
+  /// Where the server keeps the upload; nil if no earlier attempt has shown it.
+  package var resource: UploadResource?
   package var options: TransferOptions {
     get { sharedOptions.value }
     set { sharedOptions = Shared(newValue) }
   }
   private var sharedOptions: Shared<TransferOptions>
 
+  var isPage: Bool { step == .page }
+
   package init(
-    _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
+    _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, step: AttemptStep = .request,
     bodyLength: Int64? = nil, missingLength: MissingLength? = nil, hasUsedOneShot: Bool = false,
     tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
     mayAuthenticate: Bool = false, sentScheme: String? = nil, isPassedOn: Bool = false,
-    options: Shared<TransferOptions>
+    mayResume: Bool = false, resource: UploadResource? = nil, options: Shared<TransferOptions>
   ) {
     self.method = method
     self.url = url
     self.changesSomething = changesSomething
-    self.isPage = isPage
+    self.step = step
     self.bodyLength = bodyLength
     self.missingLength = missingLength
     self.hasUsedOneShot = hasUsedOneShot
@@ -56,6 +62,8 @@ package struct Attempt: Sendable {
     self.mayAuthenticate = mayAuthenticate
     self.sentScheme = sentScheme
     self.isPassedOn = isPassedOn
+    self.mayResume = mayResume
+    self.resource = resource
     sharedOptions = options
   }
 }

@@ -63,13 +63,15 @@ package struct AttemptFacts: Sendable {
   package var repetition: ImmediateRepeat?
   /// The server's demand for HTTP/1.1; nil if it demands nothing.
   package var demandedHTTP11: HTTP11Demand?
+  /// What the responses say about an upload that can go on.
+  package var upload: UploadNotes
 
   package init(
     response: Response? = nil, failure: TransferError? = nil, isTransient: Bool = false,
     stage: AttemptStage = .sent, handedOverAtResponse: Int64 = 0,
     isResponseToCompleteRequest: Bool = true, isEncrypted: Bool = false,
     speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: ImmediateRepeat? = nil,
-    demandedHTTP11: HTTP11Demand? = nil
+    demandedHTTP11: HTTP11Demand? = nil, upload: UploadNotes = UploadNotes()
   ) {
     self.response = response
     self.failure = failure
@@ -82,6 +84,7 @@ package struct AttemptFacts: Sendable {
     self.expectRejected = expectRejected
     self.repetition = repetition
     self.demandedHTTP11 = demandedHTTP11
+    self.upload = upload
   }
 }
 
@@ -92,13 +95,14 @@ extension AttemptFacts {
   /// - Parameters:
   ///   - version: the version of HTTP of the response.
   ///   - sentExpect: whether the request has `Expect: 100-continue`. If so, a 417 is taken as a refusal of that header.
+  ///   - upload: what this response, and informational ones before it, say about an upload that can go on.
   package init(
     headWithStatus status: Int, _ headers: HTTPHeaders, version: String = "1.1",
-    sentExpect: Bool = false
+    sentExpect: Bool = false, upload: UploadNotes = UploadNotes()
   ) {
     self.init(
       response: Response(status, headers), speaksHTTP10: version == "1.0",
-      expectRejected: sentExpect && status == 417)
+      expectRejected: sentExpect && status == 417, upload: upload)
   }
 }
 

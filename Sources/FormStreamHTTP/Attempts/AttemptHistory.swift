@@ -68,13 +68,32 @@ struct AttemptHistory: Sendable {
     heldFailure = result.isHeld && result.response != nil ? result.facts.failure : nil
     framing = result.framing
     bytesSent = result.handedOver
-    totalBytesSent += result.handedOver
+    totalBytesSent += result.handedOver - result.start
     sha256 = result.sha256
     isServerVerified = result.isServerVerified
     metrics = result.metrics
     if !result.metrics.isConnectionReused { newConnections += 1 }
     if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
+  }
+
+  /// Notes a question for the offset of an unfinished upload. The response to it is not the response to the request.
+  mutating func noteQuestion(_ result: ExchangeResult) {
+    loop.tries += max(result.requestCount, 1)
+    metrics = result.metrics
+    isServerVerified = result.isServerVerified
+    if !result.metrics.isConnectionReused { newConnections += 1 }
+    if result.trustQuestion != nil { trustQuestions += 1 }
+  }
+
+  /// Notes that the server has answered that question.
+  ///
+  /// - Parameters:
+  ///   - hasMore: whether it has received more of the upload than it had confirmed before. Attempts are then counted anew.
+  ///   - isIncomplete: whether it lacks bytes, so that it can't have carried out the request.
+  mutating func noteOffset(hasMore: Bool, isIncomplete: Bool) {
+    loop.tries = hasMore ? 0 : loop.tries - 1
+    if isIncomplete { doubt = .none }
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

@@ -28,10 +28,12 @@ extension AttemptDecision {
     case .conclude(let verdict): .conclude(verdict.after(doubt))
     case .retry(let verdict, let retryAfter):
       .retry(verdict.after(doubt), retryAfter: retryAfter)
+    case .resume(let verdict, let url, let retryAfter):
+      .resume(verdict.after(doubt), url, retryAfter: retryAfter)
     case .authenticate(let verdict): .authenticate(verdict.after(doubt))
+    case .beginAgain(let verdict): .beginAgain(verdict.after(doubt))
     case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .repeatOverHTTP11, .follow,
-      .fetchPage,
-      .keepEarlierResponse:
+      .fetchPage, .append, .keepEarlierResponse:
       self
     }
   }
@@ -41,6 +43,12 @@ extension Attempt {
   /// Whether the server may have carried out this attempt, if the attempt doesn't succeed.
   package func doubt(on facts: AttemptFacts) -> Doubt {
     guard changesSomething, !isPage, facts.repetition == nil else { return .none }
+    // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
+    if step.isAppending, facts.upload.isComplete == nil, let response = facts.response,
+      options.accepts(response.status)
+    {
+      return .open
+    }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
     // A server that speaks only HTTP/1.0 doesn't know chunks, and may have read an empty body.
     if missingLength != nil, facts.speaksHTTP10, options.accepts(response.status) { return .open }

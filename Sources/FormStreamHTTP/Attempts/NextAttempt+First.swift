@@ -64,6 +64,11 @@ extension TransferRequest {
     if options.sendsDigest, body != nil {
       try headers.checkAbsence(of: "Content-Digest", because: .contentDigest)
     }
+    if options.resumption != .none {
+      for name in HTTPHeaders.ofUploads {
+        try headers.checkAbsence(of: name, because: .resumption)
+      }
+    }
     try options.responseTarget.check()
   }
 

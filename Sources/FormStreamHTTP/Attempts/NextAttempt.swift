@@ -38,8 +38,14 @@ struct NextAttempt: Sendable {
   private(set) var mayExpect = true
   /// Whether a redirect was followed.
   private var isRedirected = false
-  /// Whether the page that a 303 named is fetched.
-  private(set) var isPage = false
+  /// What the attempt asks of the server.
+  private(set) var step = AttemptStep.request
+  /// Where the server keeps the unfinished upload; nil if it keeps none.
+  private(set) var resource: UploadResource?
+  /// The digest of the bytes that earlier attempts have read; nil if there is none.
+  private var bodyDigest: BodyDigest?
+  /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
+  private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool)?
 
   /// - Parameters:
   ///   - url: the request's URL with its query appended.
@@ -59,12 +65,24 @@ struct NextAttempt: Sendable {
 
   var request: TransferRequest { sharedRequest.value }
 
-  var sendsBody: Bool { body != nil && !isPage }
+  /// Whether the page that a 303 named is fetched.
+  var isPage: Bool { step == .page }
+
+  var sendsBody: Bool { body != nil && (step == .request || step.isAppending) }
+
+  /// The offset in the body from which on it is sent.
+  var bodyStart: Int64 { if case .append(let offset) = step { offset } else { 0 } }
+
+  /// Whether the upload may go on where it broke, if the server keeps it.
+  var mayResume: Bool {
+    guard request.options.resumption != .none, let body, step != .page else { return false }
+    return body.isReplayable && body.contentLength ?? 0 > 0
+  }
 
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
   /// for enclosed content and it is not sending Transfer-Encoding", even if it is 0.
   var announcesBody: Bool {
-    sendsBody || !isPage && ["POST", "PUT", "PATCH"].contains(method.description)
+    sendsBody || step == .request && ["POST", "PUT", "PATCH"].contains(method.description)
   }
 
   /// The attempt, for `Attempt.decision(on:)`.
@@ -72,15 +90,17 @@ struct NextAttempt: Sendable {
     tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
     asksForCredentials: Bool, isPassedOn: Bool
   ) -> Attempt {
+    // The response to the last bytes is the response to the request itself.
     var attempt = Attempt(
-      method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
+      step.isAppending ? request.method : method, url,
+      changesSomething: sendsBody || !method.isSafe, step: step,
       bodyLength: body?.contentLength, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
       earlierDoubt: earlierDoubt,
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
       sentScheme: authorization.scheme, isPassedOn: isPassedOn,
-      options: request.sharedOptions)
+      mayResume: mayResume, resource: resource, options: request.sharedOptions)
     // A server that doesn't get the key may carry out the request twice.
     if !sendsOwnHeaders { attempt.options.idempotencyKey = nil }
     return attempt
@@ -101,7 +121,7 @@ struct NextAttempt: Sendable {
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
   func wireRequest(
     expectTimeout: Duration?, configuration: Shared<TransferSession.Configuration>,
-    refusesHTTP11: Bool, isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
+    refusesHTTP11: Bool, isFinal: @escaping @Sendable (ArrivedHead) -> Bool
   ) -> WireRequest {
     var version = configuration.value.version.resolved(for: url.origin.scheme)
     let prefersHTTP11 = prefersHTTP11(version) && !refusesHTTP11
@@ -143,7 +163,12 @@ struct NextAttempt: Sendable {
     if !sent.contains("User-Agent"), !request.options.omits("User-Agent") {
       sent.append("User-Agent", bytes: Array(userAgent.utf8))
     }
-    return isPage ? sent.withoutContent : sent
+    switch step {
+    case .request: return mayResume ? sent.offeringUpload(of: body?.contentLength) : sent
+    case .page: return sent.withoutContent
+    case .offset: return sent.askingForOffset
+    case .append(let offset): return sent.appending(from: offset)
+    }
   }
 
   // MARK: Credentials
@@ -189,6 +214,8 @@ struct NextAttempt: Sendable {
   /// Sends the request again after a failure. The repetition uses a new connection, because an idle connection may have caused
   /// the failure.
   mutating func retry() {
+    // A response to the rest of an upload is about the complete request, which is sent again from its start.
+    if step.isAppending { beginAgain() }
     usesIdleConnection = false
   }
 
@@ -234,6 +261,50 @@ struct NextAttempt: Sendable {
   mutating func fetchPage(_ target: HTTPURL) {
     follow(target)
     method = .get
-    isPage = true
+    step = .page
+  }
+}
+
+// MARK: An upload that goes on
+
+extension NextAttempt {
+  /// The digest of the bytes before those that this attempt sends; nil if there is none.
+  var digestOfStart: BodyDigest? { step.isAppending ? bodyDigest : nil }
+
+  /// Notes what the last attempt has shown about the unfinished upload.
+  mutating func note(_ result: ExchangeResult) {
+    guard mayResume else { return }
+    let notes = result.facts.upload
+    if resource == nil, let url = notes.resource { resource = UploadResource(url) }
+    resource?.note(notes, read: result.read)
+    if step != .offset { bodyDigest = result.bodyDigest }
+  }
+
+  /// Asks how much of the unfinished upload the server has.
+  mutating func askForOffset(at target: HTTPURL) {
+    if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders) }
+    follow(target)
+    usesIdleConnection = false
+    (method, step) = (.head, .offset)
+  }
+
+  /// Sends the rest of the unfinished upload. Returns whether the server has received more since it was last asked.
+  mutating func append(from offset: Int64) -> Bool {
+    // A redirect may have led to another place.
+    resource?.url = url
+    let hasMore = offset > resource?.confirmed ?? 0
+    resource?.confirmed = offset
+    (method, step) = (.patch, .append(from: offset))
+    return hasMore
+  }
+
+  /// Sends the request from its start.
+  mutating func beginAgain() {
+    if let place = requestPlace {
+      (url, isRedirected, sendsOwnHeaders) = place
+    }
+    (requestPlace, resource) = (nil, nil)
+    (method, step) = (request.method, .request)
+    (usesIdleConnection, demandedVersion) = (false, nil)
   }
 }

@@ -42,7 +42,8 @@ extension TransferRun {
         if let verdict = await authenticate(&next, result, or: verdict) {
           return await conclude(history, verdict)
         }
-      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .repeatWithLength, .fetchPage:
+      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .repeatWithLength, .fetchPage,
+        .resume, .beginAgain, .append:
         return await conclude(history, .init(.ok, nil))
       }
     }

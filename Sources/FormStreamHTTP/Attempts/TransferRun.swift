@@ -77,7 +77,8 @@ final class TransferRun: Sendable {
         return await conclude(history, verdict.after(history.doubt))
       }
       let earlierDoubt = history.doubt
-      history.note(result)
+      if next.step == .offset { history.noteQuestion(result) } else { history.note(result) }
+      next.note(result)
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
       let attempt = attempt(next, history, earlierDoubt, result)
@@ -115,24 +116,51 @@ final class TransferRun: Sendable {
         next.repeatOverHTTP11()
         publisher.update { $0.attempt = history.attempts + 1 }
       case .retry(let verdict, let retryAfter):
-        let (body, attempt) = (next.body, history.attempts + 1)
-        let wait = await history.loop.wait(after: verdict, retryAfter: retryAfter, control) {
-          connection.release()
-          tracer?.note("Trying again in \($0.inSeconds): \(verdict.error?.description ?? "")")
-          await control.announce(
-            TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
-            to: request.options.willRetry)
-          publisher.begin(body, phase: .retrying)
+        if let end = await wait(after: verdict, retryAfter, next, history) {
+          return await conclude(history, end)
         }
-        switch wait {
-        case .over: next.retry()
-        case .ended(let verdict): return await conclude(history, verdict)
-        case .cancelled: return await conclude(history, .cancelled.after(history.doubt))
+        next.retry()
+      case .resume(let verdict, let url, let retryAfter):
+        if let end = await wait(after: verdict, retryAfter, next, history) {
+          return await conclude(history, end)
         }
-        publisher.update { $0.attempt = attempt }
+        next.askForOffset(at: url)
+      case .beginAgain(let verdict):
+        if let end = await wait(after: verdict, nil, next, history) {
+          return await conclude(history, end)
+        }
+        next.beginAgain()
+      case .append(let offset):
+        let hasMore = next.append(from: offset)
+        history.noteOffset(
+          hasMore: hasMore, isIncomplete: offset < next.body?.contentLength ?? 0)
+        publisher.noteConfirmed(offset)
       }
       publisher.begin(next.body, phase: .connecting)
     }
+  }
+
+  /// Waits before another attempt. Returns the verdict if there is no other attempt.
+  private func wait(
+    after verdict: AttemptDecision.Verdict, _ retryAfter: Duration?, _ next: NextAttempt,
+    _ history: AttemptHistory
+  ) async -> AttemptDecision.Verdict? {
+    let attempt = history.attempts + 1
+    let wait = await history.loop.wait(after: verdict, retryAfter: retryAfter, control) {
+      connection.release()
+      tracer?.note("Trying again in \($0.inSeconds): \(verdict.error?.description ?? "")")
+      await control.announce(
+        TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
+        to: request.options.willRetry)
+      publisher.begin(next.body, phase: .retrying)
+    }
+    switch wait {
+    case .over: break
+    case .ended(let verdict): return verdict
+    case .cancelled: return .cancelled.after(history.doubt)
+    }
+    publisher.update { $0.attempt = attempt }
+    return nil
   }
 
   // MARK: An attempt
@@ -162,12 +190,13 @@ final class TransferRun: Sendable {
       expectTimeout: sendsExpect ? expectation.timeout : nil,
       configuration: session.sharedConfiguration,
       refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
-    ) { status, headers, version in
+    ) { head in
       let decision = attempt.decision(
         on: AttemptFacts(
-          headWithStatus: status, headers, version: version, sentExpect: sendsExpect))
+          headWithStatus: head.status, head.headers, version: head.version,
+          sentExpect: sendsExpect, upload: head.upload))
       if case .reader(let response) = options.value.responseTarget.kind { response.note(decision) }
-      return (choosesTarget || !options.value.keepsInMemory(status)) && decision.isFinal
+      return (choosesTarget || !options.value.keepsInMemory(head.status)) && decision.isFinal
     }
     wireRequest.proxy = proxy
     wireRequest.requiresContinue = expectation.isRequired

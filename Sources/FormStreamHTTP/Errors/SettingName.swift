@@ -32,6 +32,7 @@ package enum SettingName: String, MessageSetting {
   case responseCompressionLimit = "ResponseCompression.limit"
   case idempotencyKey = "TransferOptions.idempotencyKey"
   case contentDigest = "TransferOptions.sendsDigest"
+  case resumption = "TransferOptions.resumption"
 
   package var description: String { rawValue }
 }

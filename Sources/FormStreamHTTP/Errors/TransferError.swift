@@ -73,6 +73,8 @@ public struct TransferError: Error, Sendable {
     public static let statusRefused = Code(rawValue: "status-refused")
     /// The server reported success before it had the complete body.
     public static let respondedEarly = Code(rawValue: "responded-early")
+    /// The upload can't go on where it broke; see ``TransferOptions/resumption``.
+    public static let resumptionFailed = Code(rawValue: "resumption-failed")
     /// The server takes only bodies whose length is announced; see ``TransferOptions/spoolsBody``.
     public static let lengthRequired = Code(rawValue: "length-required")
     /// The server redirected the request, and the redirect was not followed.

@@ -79,6 +79,13 @@ final class ProgressPublisher: Sendable {
     }
   }
 
+  /// Notes how many bytes of an upload the server keeps.
+  func noteConfirmed(_ count: Int64) {
+    update { current in
+      current.acknowledged = max(current.acknowledged ?? 0, min(count, current.handedOver))
+    }
+  }
+
   /// Changes something other than the counts, and reports it at once.
   func update(_ body: (inout TransferProgress) -> Void) {
     change(isReportedAtOnce: true, body)

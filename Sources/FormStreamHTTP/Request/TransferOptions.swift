@@ -4,6 +4,8 @@ import FormStreamMultipart
 public struct TransferOptions: Sendable {
   /// How many times the request is sent, and how long to wait between attempts.
   public var retry = RetryPolicy()
+  /// Whether an upload goes on where it broke, and by which protocol.
+  public var resumption = UploadResumption.none
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.

@@ -37,19 +37,29 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
 
   private let state = Guarded(State())
   private let reader: BodyReader
+  /// Why the reader could not be moved to the first byte; nil if it could.
+  private let failure: TransferError?
   /// The request's wait for the bytes; nil if the program's code doesn't produce them.
   private let wait: WaitingRequest?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
 
   /// - Parameters:
+  ///   - offset: the offset of the first byte.
   ///   - wait: the request's wait for the bytes; nil if the program's code doesn't produce them.
   ///   - notify: called on a worker thread when there are bytes after `read` returned `later`.
   init(
-    _ layout: BodyLayout, during wait: WaitingRequest?, on workers: WorkerThreads,
+    _ layout: BodyLayout, from offset: Int64 = 0, during wait: WaitingRequest?, on workers: WorkerThreads,
     notify: @escaping @Sendable () -> Void
   ) {
     reader = layout.makeReader()
+    do throws(MultipartError) {
+      // A body that goes on is in files and in memory, where moving reads nothing.
+      try reader.seek(to: offset)
+      failure = nil
+    } catch {
+      failure = TransferError(error)
+    }
     self.wait = wait
     wait?.begin()
     self.workers = workers
@@ -65,6 +75,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
   // MARK: On the engine's thread
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+    if let failure { return .failed(failure) }
     if let result = readFromPieces(into: buffer) { return result }
     do throws(MultipartError) {
       if let count = try reader.readAtOnce(into: buffer) { return count > 0 ? .bytes(count) : .end }

@@ -63,12 +63,13 @@ final class Exchange: @unchecked Sendable {
     self.request = request
     self.publisher = publisher
     self.tracer = tracer
-    upload = SentBody(total: request.bodyLength)
+    upload = SentBody(total: request.bodyEnd, from: request.bodyStart)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
-      isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1, $2) },
+      mayResume: request.mayResume,
+      isFinal: { !request.isVersionRefused(by: $0.status, $0.headers) && request.isFinal($0) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
@@ -101,7 +102,7 @@ final class Exchange: @unchecked Sendable {
     let announced = request.announcedDigest
     if request.computesDigest || announced != nil, request.announcesBody {
       do {
-        try upload.computeDigest(announced: announced)
+        try upload.computeDigest(after: request.attempt.digestOfStart, announced: announced)
       } catch {
         abort(with: .digestFailed(error))
       }
@@ -109,7 +110,9 @@ final class Exchange: @unchecked Sendable {
     let id = ObjectIdentifier(easy)
     if let body = request.body {
       upload.start(
-        BodyUploadSource(body, during: request.bodyWait, on: engine.workers) {
+        BodyUploadSource(
+          body, from: request.bodyStart, during: request.bodyWait, on: engine.workers
+        ) {
           engine.sourceHasMore(id)
         })
     }
@@ -355,7 +358,7 @@ extension Exchange: CurlDelegate {
       if request.mayBeHTTP2, request.announcesBody { easy.sockets?.holdBack(socket) }
     }
     clock.noteMovement()
-    if upload.total == 0 { clock.restartWaitForResponse() }
+    if upload.isEmpty { clock.restartWaitForResponse() }
     // An empty body whose source may have to wait was checked before the exchange.
     guard let body = request.body, body.contentLength == 0, !body.mustBeWaitedFor,
       let error = upload.failureOfEmptySource()
@@ -398,7 +401,7 @@ extension Exchange: CurlDelegate {
   }
 
   func mayRewind(to offset: Int64) -> Bool {
-    offset == 0 && upload.read == 0
+    offset == 0 && upload.read == upload.start
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
@@ -559,7 +562,7 @@ extension Exchange: CurlDelegate {
   private var phase: TransferProgress.Phase? {
     guard connection.requestCount > 0 else { return nil }
     if upload.isHandedOver { return .waiting }
-    return upload.read > 0 ? .sending : nil
+    return upload.read > upload.start ? .sending : nil
   }
 
   private var acknowledged: Int64? {
@@ -573,6 +576,8 @@ extension Exchange: CurlDelegate {
 // MARK: The result
 
 extension Exchange {
+  private var hasRead: Bool { upload.read > upload.start }
+
   private func result(_ error: TransferError?, isTransient: Bool) -> ExchangeResult {
     let (stage, response) = (stage, collector.response)
     let sentExpect = request.expectTimeout != nil
@@ -587,12 +592,13 @@ extension Exchange {
         handedOverAtResponse: isComplete ? upload.handedOver : atResponse?.handedOver ?? 0,
         isResponseToCompleteRequest: stage == .sent && isComplete,
         isEncrypted: request.isEncrypted, speaksHTTP10: response?.version == "1.0",
-        expectRejected: sentExpect && upload.read == 0 && collector.status == 417,
-        repetition: repetition, demandedHTTP11: demandedHTTP11),
+        expectRejected: sentExpect && !hasRead && collector.status == 417,
+        repetition: repetition, demandedHTTP11: demandedHTTP11, upload: collector.upload),
       response: response, isHeld: collector.isHeld,
       chosenTarget: collector.chosenTarget, hasBegunBody: hasBegunBody,
-      framing: framing, handedOver: upload.handedOver,
+      framing: framing, handedOver: upload.handedOver, start: upload.start, read: upload.read,
       sha256: stage == .sent && request.computesDigest ? upload.finishDigest() : nil,
+      bodyDigest: upload.digest,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
       metrics: easy.metrics(firstByte: clock.timeToFirstByte),
@@ -601,7 +607,7 @@ extension Exchange {
         ? easy.certificateCheck?.question : nil,
       unresolvedHost: unresolvedHost,
       hasContinued: collector.hasContinued,
-      expectIgnored: sentExpect && upload.read > 0 && !collector.hasContinued
+      expectIgnored: sentExpect && hasRead && !collector.hasContinued
         && collector.status != 417)
   }
 
@@ -723,7 +729,7 @@ extension Exchange {
     guard isHTTP2, let total = upload.total, upload.read == total else { return upload.stage }
     // libcurl passes no more bytes to HTTP/2 than the server's windows allow, but doesn't count these bytes if it could not
     // write the rest of a frame. Bytes that were not written to the socket were certainly not sent.
-    return connection.mayHaveSent(total) ? .sent : .partlySent
+    return connection.mayHaveSent(total - upload.start) ? .sent : .partlySent
   }
 
   private var framing: TransferResult.Framing {

@@ -14,9 +14,15 @@ struct ExchangeResult: Sendable {
   /// Whether the body's source was read.
   var hasBegunBody: Bool
   var framing: TransferResult.Framing
-  /// How many bytes of the body were handed over to the system.
+  /// The offset in the body up to which bytes were handed over to the system.
   var handedOver: Int64
+  /// The offset in the body from which on bytes were sent.
+  var start: Int64
+  /// The offset in the body up to which bytes were read.
+  var read: Int64
   var sha256: SHA256Digest?
+  /// The digest of the bytes up to `read`, for an attempt that sends the rest; nil if there is none.
+  var bodyDigest: BodyDigest?
   /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
   var isServerVerified: Bool?
   /// How the attempt went on the network.

@@ -27,6 +27,8 @@ final class ResponseCollector {
   private(set) var received: Int64 = 0
   /// Whether the server responded 100 to `Expect: 100-continue`.
   private(set) var hasContinued = false
+  /// What the response, and informational ones, say about an upload that can go on.
+  private(set) var upload = UploadNotes()
   /// Whether the body is held back from the caller's target, because another response is expected.
   private(set) var isHeld = false
   /// The last status, informational or final.
@@ -55,7 +57,8 @@ final class ResponseCollector {
   private var target: ResponseTarget
   private let isToHEAD: Bool
   private let isOfResource: Bool
-  private let isFinal: (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
+  private let mayResume: Bool
+  private let isFinal: (ArrivedHead) -> Bool
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
   private var keptLimit = 0
@@ -80,11 +83,12 @@ final class ResponseCollector {
   /// - Parameters:
   ///   - isToHEAD: whether the response has only a head.
   ///   - isOfResource: whether the response's body is a resource, which must be complete.
+  ///   - mayResume: whether the upload may go on where it broke.
   ///   - isFinal: returns whether the caller gets the response with this head. Only a part of other responses is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool,
-    isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool,
+    mayResume: Bool, isFinal: @escaping (ArrivedHead) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
@@ -92,6 +96,7 @@ final class ResponseCollector {
     target = options.value.responseTarget
     self.isToHEAD = isToHEAD
     self.isOfResource = isOfResource
+    self.mayResume = mayResume
     self.isFinal = isFinal
     self.traceHead = traceHead
   }
@@ -320,7 +325,9 @@ final class ResponseCollector {
     else {
       return fail(.rangeOfEverything(url, lastStatus))
     }
-    isHeld = !isFinal(lastStatus, headers, version)
+    if mayResume { upload.noteFinal(headers) }
+    isHeld = !isFinal(
+      ArrivedHead(status: lastStatus, headers: headers, version: version, upload: upload))
     if let leavesOutBody = options.leavesOutBody, let head = response, leavesOutBody(head) {
       return use(.dropped)
     }
@@ -360,6 +367,11 @@ final class ResponseCollector {
 
   private func endInformationalHead(_ status: Int) -> Bool {
     if status == 100 { hasContinued = true }
+    // A server reports how far the upload is as often as it likes, but not without progress.
+    if status == 104, mayResume, upload.noteInformational(headers, from: url) {
+      headSize = 0
+      return true
+    }
     informationalCount += 1
     guard informationalCount <= Self.maximumInformational else {
       return fail(.tooManyInformationalResponses(url, informationalCount))

@@ -3,14 +3,17 @@ import FormStreamDigest
 
 /// The body that one exchange sends: read from its source, hashed, and counted.
 ///
-/// Reading never returns more bytes than the announced length.
+/// Reading never returns more bytes than the announced length. An upload that goes on where it broke sends only the end of its
+/// body; all offsets are offsets in the complete body.
 struct SentBody: ~Copyable {
   /// The length of the body; nil if it can't be known.
   let total: Int64?
-  /// How many bytes were read from the source.
-  private(set) var read: Int64 = 0
-  /// How many bytes were handed over to the system.
-  private(set) var handedOver: Int64 = 0
+  /// The offset of the first byte that is sent.
+  let start: Int64
+  /// The offset up to which bytes were read from the source.
+  private(set) var read: Int64
+  /// The offset up to which bytes were handed over to the system.
+  private(set) var handedOver: Int64
   /// The latest chunk, if the body is sent in chunks.
   private var chunk = Chunk()
   /// Whether the last byte was read.
@@ -18,20 +21,25 @@ struct SentBody: ~Copyable {
   /// Whether the source has no bytes yet, and will report when it has some.
   private(set) var isWaitingForSource = false
   private var source: (any UploadSource)?
-  private var digest: SHA256?
-  /// The digest of the body, after all of it was read.
-  private var finishedDigest: SHA256Digest?
+  /// The digest of the bytes up to `read`, and perhaps of more; nil if they are not hashed.
+  private(set) var digest: BodyDigest?
   /// The digest that the head announces; nil if it announces none.
   private var announcedDigest: SHA256Digest?
 
-  init(total: Int64?) {
+  init(total: Int64?, from start: Int64 = 0) {
     self.total = total
+    self.start = start
+    (read, handedOver) = (start, start)
   }
 
   /// Hashes the bytes that are read from now on. If the body's digest differs from the announced digest, reading fails before
   /// it returns the end of the body.
-  mutating func computeDigest(announced: SHA256Digest? = nil) throws(DigestError) {
-    digest = try SHA256()
+  ///
+  /// - Parameter digest: the digest of the bytes before; nil if there are none.
+  mutating func computeDigest(
+    after digest: BodyDigest? = nil, announced: SHA256Digest? = nil
+  ) throws(DigestError) {
+    if let digest { self.digest = digest } else { self.digest = try BodyDigest() }
     announcedDigest = announced
   }
 
@@ -79,7 +87,7 @@ struct SentBody: ~Copyable {
   /// Hashes the next bytes. Returns the error if the bytes can't be handed over; nil otherwise.
   private mutating func hash(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
     do {
-      try digest?.update(bytes)
+      try digest?.add(bytes, at: read)
     } catch {
       return .digestFailed(error)
     }
@@ -91,7 +99,7 @@ struct SentBody: ~Copyable {
   private mutating func failureOfDigest() -> TransferError? {
     guard let announcedDigest else { return nil }
     do {
-      return try finish() == announcedDigest ? nil : .digestChanged
+      return try digest?.finish() == announcedDigest ? nil : .digestChanged
     } catch {
       return .digestFailed(error)
     }
@@ -119,7 +127,7 @@ struct SentBody: ~Copyable {
   ///   - isHTTP2: whether the request is sent over HTTP/2, which has no chunks.
   mutating func count(uploaded: Int64, isHTTP2: Bool) {
     let isChunked = total == nil && !isHTTP2
-    let sent = isChunked ? read - chunk.unsent(after: uploaded) : min(uploaded, read)
+    let sent = isChunked ? read - chunk.unsent(after: uploaded) : min(start + uploaded, read)
     handedOver = max(handedOver, sent)
   }
 
@@ -129,9 +137,10 @@ struct SentBody: ~Copyable {
   mutating func noteUncounted(written: Int64) {
     // The framing of TLS and of HTTP/2 adds much less than a hundredth to the bytes. Both also send short messages of their
     // own.
-    guard written - handedOver > 1024 + handedOver / 128 else { return }
+    let counted = handedOver - start
+    guard written - counted > 1024 + counted / 128 else { return }
     // libcurl would have counted a complete body, so this body is not complete.
-    handedOver = max(handedOver, min(read, written, (total ?? .max) - 1))
+    handedOver = max(handedOver, min(read, start + written, (total ?? .max) - 1))
   }
 
   /// The bytes of one read, which libcurl sends as one chunk. libcurl asks for more bytes only after it has sent the chunk.
@@ -158,6 +167,9 @@ struct SentBody: ~Copyable {
     }
   }
 
+  /// Whether there is nothing to send.
+  var isEmpty: Bool { total == start }
+
   /// Whether the complete body was handed over.
   var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
 
@@ -166,16 +178,11 @@ struct SentBody: ~Copyable {
   var stage: AttemptStage {
     if isHandedOver { return .sent }
     // A head alone counts as not sent: it announces a body, so a server doesn't act on the head alone.
-    return handedOver == 0 ? .notSent : .partlySent
+    return handedOver == start ? .notSent : .partlySent
   }
 
   /// Ends the hashing, and returns the digest; nil if there is none.
   mutating func finishDigest() -> SHA256Digest? {
-    try? finish()
-  }
-
-  private mutating func finish() throws(DigestError) -> SHA256Digest? {
-    if let digest = digest.take() { finishedDigest = try digest.finalize() }
-    return finishedDigest
+    try? digest?.finish()
   }
 }

@@ -34,12 +34,12 @@ final class WireRequest {
   /// Chooses the target of the last response, given its head; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides from the head of a response whether its body goes to the caller's target.
-  let isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
+  let isFinal: @Sendable (ArrivedHead) -> Bool
 
   init(
     _ attempt: NextAttempt, headers: HTTPHeaders, expectTimeout: Duration?,
     _ configuration: Shared<TransferSession.Configuration>, prefersHTTP11: Bool,
-    isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
+    isFinal: @escaping @Sendable (ArrivedHead) -> Bool
   ) {
     self.attempt = attempt
     self.headers = headers
@@ -63,8 +63,17 @@ final class WireRequest {
   var configuration: TransferSession.Configuration { sharedConfiguration.value }
   var options: TransferOptions { attempt.request.options }
 
-  /// The length of the body; nil if it can't be known.
-  var bodyLength: Int64? { body == nil ? 0 : body?.contentLength }
+  /// The offset in the body from which on it is sent.
+  var bodyStart: Int64 { attempt.bodyStart }
+
+  /// The offset in the body at which it ends; nil if its length can't be known.
+  var bodyEnd: Int64? { body == nil ? 0 : body?.contentLength }
+
+  /// How many bytes are sent; nil if that can't be known.
+  var bodyLength: Int64? { bodyEnd.map { max($0 - bodyStart, 0) } }
+
+  /// Whether the responses may say something about an upload that can go on.
+  var mayResume: Bool { attempt.mayResume }
 
   /// The most bytes that are read at once. At a limited rate, these are the bytes of an eighth of a second.
   var maximumPiece: Int {

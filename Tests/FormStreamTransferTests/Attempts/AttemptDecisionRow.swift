@@ -77,7 +77,7 @@ struct Sent: Sendable {
   func attempt() throws -> Attempt {
     Attempt(
       method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
-      isPage: isPage, bodyLength: missingLength == nil ? 10 : nil, missingLength: missingLength,
+      step: isPage ? .page : .request, bodyLength: missingLength == nil ? 10 : nil, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
       earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate, isPassedOn: isPassedOn,
       options: Shared(options))
@@ -178,6 +178,9 @@ enum Expected: Equatable, Sendable {
   case follow(String)
   case fetchPage(String)
   case keepEarlierResponse
+  case resume(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
+  case beginAgain(TransferResult.Outcome, TransferError.Code)
+  case append(from: Int64)
   /// A retry without an error to report, which no rule allows.
   case retryWithoutError
 
@@ -202,6 +205,13 @@ enum Expected: Equatable, Sendable {
     case .follow(let url): self = .follow(url.description)
     case .fetchPage(let url): self = .fetchPage(url.description)
     case .keepEarlierResponse: self = .keepEarlierResponse
+    case .resume(let verdict, _, let retryAfter):
+      self =
+        verdict.error.map { .resume(verdict.outcome, $0.code, after: retryAfter) }
+        ?? .retryWithoutError
+    case .beginAgain(let verdict):
+      self = verdict.error.map { .beginAgain(verdict.outcome, $0.code) } ?? .retryWithoutError
+    case .append(let offset): self = .append(from: offset)
     }
   }
 }

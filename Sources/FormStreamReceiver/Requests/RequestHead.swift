@@ -32,6 +32,9 @@ struct RequestHead {
 
   var isUpload: Bool { method == "POST" || method == "PUT" }
 
+  /// Whether the request may change something here: uploads, and going on with a resumable upload.
+  var mayChangeSomething: Bool { isUpload || method == "PATCH" || method == "DELETE" }
+
   /// The path without the query, and without the scheme and host of an absolute target.
   var path: Substring {
     var rest = target.utf8[...]

@@ -1,0 +1,44 @@
+import FormStreamMultipart
+
+/// A complete upload while the handler processes it. If it is released without a response, the upload can be completed again.
+final class ProcessedUpload {
+  /// The statuses that say that the server had no room or memory. The upload can be completed again later.
+  private static let passingStatuses = [503, 507]
+
+  /// The head of the request that created the upload.
+  let origin: RequestHead
+  private let upload: PartialUpload
+  private let whole: PartialUpload.Whole
+  private var isSettled = false
+
+  init(_ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead) {
+    (self.upload, self.whole, self.origin) = (upload, whole, origin)
+  }
+
+  deinit { if !isSettled { upload.reopen(whole) } }
+
+  /// The bytes of the complete upload.
+  var size: Int64 { whole.size }
+
+  /// The creating request, as if it had brought the complete body.
+  func request(from peer: String) -> UploadRequest {
+    var request = origin.request(from: peer)
+    (request.framing, request.contentLength) = (.contentLength, whole.size)
+    request.hasArrived = true
+    return request
+  }
+
+  /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
+  /// nothing is noted, and the client may complete the upload once more (`?0`).
+  func settle(_ response: inout Response) {
+    guard !isSettled else { return }
+    isSettled = true
+    if Self.passingStatuses.contains(response.status), (try? whole.file.hasName) == true {
+      response.headers.append("Upload-Complete", "?0")
+      upload.reopen(whole)
+    } else {
+      response.headers.append("Upload-Complete", "?1")
+      upload.finish(response, whole)
+    }
+  }
+}

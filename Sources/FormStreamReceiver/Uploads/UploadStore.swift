@@ -1,0 +1,152 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The resumable uploads of a receiver: those that are not complete, and the responses to those that are.
+///
+/// The files decide what there is: each upload has a file with the bytes that have arrived, and a file with its
+/// ``UploadState``. This object knows their names and sizes, so that the limits cost nothing to check.
+final class UploadStore: Sendable {
+  /// How long an upload without a byte is safe from being removed for another one.
+  private static let graceTime: Int64 = 60
+
+  let settings: Receiver.ResumableUploads
+  let directory: DirectoryDescriptor
+  /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
+  private let index = Guarded<[UploadID: PartialUpload]>([:])
+  /// The bytes that the uploads that are not complete have, or will have.
+  private let claimed = Guarded<Int64>(0)
+  /// Held while room is made for a new upload, so that two new ones don't get the same room.
+  private let creation = Guarded(())
+
+  /// Opens the directory, finds the uploads of earlier receivers, and removes those that have expired.
+  ///
+  /// - Throws: `directoryUnusable`.
+  init(_ settings: Receiver.ResumableUploads) throws(ReceiverError) {
+    self.settings = settings
+    do throws(SystemError) {
+      guard settings.directory.isUsable else { throw .notFound }
+      let parent = try DirectoryDescriptor(openingOrMaking: settings.directory)
+      guard
+        let directory = try DirectoryDescriptor(
+          openingOrMakingPrivate: UploadID.directoryName, in: parent)
+      else {
+        throw .notADirectory
+      }
+      self.directory = directory
+      try findUploads()
+    } catch {
+      throw ReceiverError(
+        .directoryUnusable, on: settings.directory.description,
+        "The directory \".formstream-uploads\" in \"\(settings.directory)\" can't be used for resumable uploads: \(error). It "
+          + "must be a directory of this user that no other user can write to, and no link: move away what has this name, or "
+          + "switch resumable uploads off.",
+        underlying: error)
+    }
+  }
+
+  private func findUploads() throws(SystemError) {
+    var ids: Set<UploadID> = []
+    try directory.forEachName { name in
+      if let id = UploadID(fileName: name) { ids.insert(id) }
+    }
+    let now = secondsSince1970()
+    for id in ids {
+      if let upload = PartialUpload(found: id, in: self) {
+        index.withLock { $0[id] = upload }
+        claimed.withLock { $0 += upload.claimedBytes }
+      } else if let change = directory.lastChange(of: id.stateName),
+        now - change >= settings.ageInSeconds
+      {
+        // What can't be used may belong to another receiver, which would have removed it by now.
+        directory.remove(id.stateName)
+      }
+    }
+    removeExpired()
+  }
+
+  /// The upload with that name; nil if there is none.
+  func upload(_ id: UploadID) -> PartialUpload? {
+    removeExpired()
+    return index.withLock { $0[id] }
+  }
+
+  /// Creates an upload. Nothing of it has arrived.
+  ///
+  /// - Throws: a refusal if there is no room for it, or an error of the system.
+  func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
+    removeExpired()
+    if let length, let store = settings.store, length > store { throw UploadRefusal.noRoomForUpload }
+    let upload = PartialUpload(new: UploadID(), in: self, length: length)
+    try creation.withLock { _ in
+      try makeRoom()
+      guard claim(upload.claimedBytes) else { throw UploadRefusal.noRoomForUpload }
+      index.withLock { $0[upload.id] = upload }
+    }
+    do {
+      try upload.makeFiles(UploadState(origin: origin, length: length))
+    } catch {
+      remove(upload)
+      throw error
+    }
+    return upload
+  }
+
+  /// Makes room for one more upload in the number of uploads.
+  private func makeRoom() throws(UploadRefusal) {
+    let uploads = Array(index.withLock(\.values))
+    let complete = uploads.filter(\.isComplete)
+    // Responses are kept as long as there is room for them.
+    if complete.count >= settings.count,
+      let oldest = complete.min(by: { $0.lastChange < $1.lastChange })
+    {
+      remove(oldest)
+    }
+    guard uploads.count - complete.count >= settings.count else { return }
+    let idle = uploads.filter { $0.isRemovable(after: Self.graceTime) }
+    guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else {
+      throw .tooManyUploads
+    }
+    remove(oldest)
+  }
+
+  /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
+  func claim(_ bytes: Int64) -> Bool {
+    claimed.withLock { claimed in
+      let (sum, isTooLarge) = claimed.addingReportingOverflow(bytes)
+      guard !isTooLarge, bytes <= 0 || sum <= settings.store ?? .max else { return false }
+      claimed = sum
+      return true
+    }
+  }
+
+  /// Removes an upload and its files.
+  func remove(_ upload: PartialUpload) {
+    upload.end()
+    index.withLock { _ = $0.removeValue(forKey: upload.id) }
+  }
+
+  /// Removes the uploads that are too old. A request in progress keeps its upload.
+  func removeExpired() {
+    let now = secondsSince1970()
+    let uploads = Array(index.withLock(\.values))
+    for upload in uploads where upload.isExpired(at: now, age: settings.ageInSeconds) {
+      remove(upload)
+    }
+  }
+
+  /// The limits for an upload, as the value of `Upload-Limit`.
+  ///
+  /// - Parameters:
+  ///   - size: the most bytes in the body of the request that creates the upload.
+  ///   - age: how many seconds are left.
+  func limits(size: Int64, age: Int64? = nil) -> String {
+    let size = min(size, settings.store ?? .max)
+    let sizeLimit =
+      size > Receiver.ResumableUploads.greatestNumber ? "" : "max-size=\(size), "
+    return
+      "\(sizeLimit)min-size=\(settings.minimumSize), max-age=\(max(age ?? settings.ageInSeconds, 0))"
+  }
+}
+
+/// This machine's time, in seconds.
+func secondsSince1970() -> Int64 { timeSince1970().components.seconds }

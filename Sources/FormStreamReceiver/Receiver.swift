@@ -41,7 +41,7 @@ public final class Receiver: Sendable {
   ///   - onRequest: called after each upload and each refused request, on the thread of the connection.
   ///   - onHead: called with the head of each request, before the request is checked, on the thread of the connection. A
   ///     head that is too broken to be read is not reported.
-  /// - Throws: `addressUnusable`, `certificateUnusable`, `directoryUnusable`, `tokenUnusable` or `startFailed`.
+  /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable`, `uploadsUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
     onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in },

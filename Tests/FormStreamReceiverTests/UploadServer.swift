@@ -15,7 +15,7 @@ final class UploadServer: Sendable {
   ) throws {
     let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
-    var uploads = try Receiver.ResumableUploads(in: LocalPath(directory.path))
+    var uploads = Receiver.ResumableUploads(in: LocalPath(directory.path))
     uploads.minimumSize = 0
     setUp(&uploads)
     server = try DirectoryServer(overwrites: overwrites, in: directory) {

@@ -34,26 +34,29 @@ final class PartialUpload: Sendable {
 
   let id: UploadID
   private let store: UploadStore
+  private let directory: DirectoryDescriptor
   private let state: Guarded<State>
 
   /// How many bytes of an upload of unknown length are claimed at once.
   private static let claimedAtOnce: Int64 = 16 * 1024 * 1024
 
   /// An upload that has no files yet.
-  init(new id: UploadID, in store: UploadStore, length: Int64?) {
-    (self.id, self.store) = (id, store)
+  init(
+    new id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor, length: Int64?
+  ) {
+    (self.id, self.store, self.directory) = (id, store, directory)
     state = Guarded(State(length: length, claimed: length ?? 0, lastChange: secondsSince1970()))
   }
 
   /// An upload of an earlier receiver; nil if its files can't be trusted, or another receiver is using them.
-  init?(found id: UploadID, in store: UploadStore) {
-    guard let found = UploadState(of: id, in: store.directory) else { return nil }
-    (self.id, self.store) = (id, store)
+  init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) {
+    guard let found = UploadState(of: id, in: directory) else { return nil }
+    (self.id, self.store, self.directory) = (id, store, directory)
     var state = State(length: found.length, lastChange: 0)
-    let body = try? PartialFile(leftAs: id.bodyName, in: store.directory)
+    let body = try? PartialFile(leftAs: id.bodyName, in: directory)
     state.offset = (try? body?.size) ?? 0
     let name = body == nil ? id.stateName : id.bodyName
-    state.lastChange = store.directory.lastChange(of: name) ?? 0
+    state.lastChange = directory.lastChange(of: name) ?? 0
     switch found.phase {
     case .open:
       guard body != nil else { return nil }
@@ -88,15 +91,15 @@ final class PartialUpload: Sendable {
 
   /// Makes the files of a new upload. The file of the bytes gets its name last, so each file of bytes has a state.
   func makeFiles(_ origin: UploadState) throws {
-    let file = try PartialFile(creating: id.bodyName, in: store.directory) { _ in
-      try origin.write(as: id, in: store.directory)
+    let file = try PartialFile(creating: id.bodyName, in: directory) { _ in
+      try origin.write(as: id, in: directory)
     }
     guard let file else { throw SystemError.alreadyExists }
     state.withLock { $0.file = file }
   }
 
   /// What the creating request was, and how far the processing is; nil if the file is gone.
-  var recorded: UploadState? { UploadState(of: id, in: store.directory) }
+  var recorded: UploadState? { UploadState(of: id, in: directory) }
 }
 
 // MARK: Requests
@@ -173,7 +176,7 @@ extension PartialUpload {
     state.length = length
     guard var recorded else { throw UploadRefusal.noSuchUpload }
     recorded.length = length
-    try recorded.write(as: id, in: store.directory)
+    try recorded.write(as: id, in: directory)
   }
 
   /// Reserves room on the disk for bytes that a request has announced.
@@ -244,7 +247,7 @@ extension PartialUpload {
   /// Opens the file of bytes. The file decides how many bytes have arrived.
   private func open(_ state: inout State) throws {
     if state.file == nil {
-      state.file = try PartialFile(leftAs: id.bodyName, in: store.directory)
+      state.file = try PartialFile(leftAs: id.bodyName, in: directory)
     }
     guard let file = state.file else {
       // Somebody has removed or replaced the file, or another receiver uses it.
@@ -288,7 +291,7 @@ extension PartialUpload {
       guard var recorded else { throw UploadRefusal.noSuchUpload }
       recorded.phase = .processing
       recorded.length = state.offset
-      try recorded.write(as: id, in: store.directory)
+      try recorded.write(as: id, in: directory)
       state.length = state.offset
       state.phase = .processing
       state.owner = nil
@@ -303,8 +306,8 @@ extension PartialUpload {
     var recorded = whole.recorded
     recorded.phase = .complete(response)
     // If there is no room for the response, the file says that the outcome is unknown.
-    try? recorded.write(as: id, in: store.directory)
-    store.directory.remove(id.bodyName)
+    try? recorded.write(as: id, in: directory)
+    directory.remove(id.bodyName)
     state.withLock { state in
       state.phase = .complete
       state.lastChange = secondsSince1970()
@@ -316,7 +319,7 @@ extension PartialUpload {
   func reopen(_ whole: Whole) {
     var recorded = whole.recorded
     recorded.phase = .open
-    try? recorded.write(as: id, in: store.directory)
+    try? recorded.write(as: id, in: directory)
     try? whole.file.close()
     state.withLock { state in
       state.phase = .open
@@ -339,8 +342,8 @@ extension PartialUpload {
     state.request += 1
     close(&state)
     giveBack(&state)
-    store.directory.remove(id.bodyName)
-    store.directory.remove(id.stateName)
+    directory.remove(id.bodyName)
+    directory.remove(id.stateName)
   }
 
   private func giveBack(_ state: inout State) {

@@ -31,8 +31,8 @@ extension Receiver {
     public var age = Duration.seconds(24 * 60 * 60)
 
     /// The default options.
-    public init(in directory: some LocalPathConvertible) throws(MultipartError) {
-      self.directory = try directory.localPath()
+    public init(in directory: LocalPath) {
+      self.directory = directory
     }
   }
 }

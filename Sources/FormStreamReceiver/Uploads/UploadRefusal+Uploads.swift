@@ -24,7 +24,7 @@ extension UploadRefusal {
   static func mismatchingOffset(expected: Int64, provided: Int64) -> UploadRefusal {
     UploadRefusal(
       .mismatchingOffset, status: 409,
-      "The part begins at byte \(provided), and the upload has \(expected) bytes: send what follows them.",
+      "The part begins at byte \(provided), and the upload has \(counted(expected, "byte", "bytes")): send what follows.",
       problem: "mismatching-upload-offset", headers: ["Upload-Offset": "\(expected)"],
       members: [
         .init("expected-offset", .integer(expected)), .init("provided-offset", .integer(provided)),

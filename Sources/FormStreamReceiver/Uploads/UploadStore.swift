@@ -10,7 +10,9 @@ final class UploadStore: Sendable {
   private static let graceTime: Int64 = 60
 
   let settings: Receiver.ResumableUploads
-  let directory: DirectoryDescriptor
+  private let parent: DirectoryDescriptor
+  /// The directory of the files; nil until there is an upload.
+  private let directory = Guarded<DirectoryDescriptor?>(nil)
   /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
   private let index = Guarded<[UploadID: PartialUpload]>([:])
   /// The bytes that the uploads that are not complete have, or will have.
@@ -20,23 +22,16 @@ final class UploadStore: Sendable {
 
   /// Opens the directory, finds the uploads of earlier receivers, and removes those that have expired.
   ///
-  /// - Throws: `directoryUnusable`.
+  /// - Throws: `uploadsUnusable`.
   init(_ settings: Receiver.ResumableUploads) throws(ReceiverError) {
     self.settings = settings
     do throws(SystemError) {
       guard settings.directory.isUsable else { throw .notFound }
-      let parent = try DirectoryDescriptor(openingOrMaking: settings.directory)
-      guard
-        let directory = try DirectoryDescriptor(
-          openingOrMakingPrivate: UploadID.directoryName, in: parent)
-      else {
-        throw .notADirectory
-      }
-      self.directory = directory
-      try findUploads()
+      parent = try DirectoryDescriptor(openingOrMaking: settings.directory)
+      if try parent.identity(of: UploadID.directoryName) != nil { try findUploads() }
     } catch {
       throw ReceiverError(
-        .directoryUnusable, on: settings.directory.description,
+        .uploadsUnusable, on: settings.directory.description,
         "The directory \".formstream-uploads\" in \"\(settings.directory)\" can't be used for resumable uploads: \(error). It "
           + "must be a directory of this user that no other user can write to, and no link: move away what has this name, or "
           + "switch resumable uploads off.",
@@ -44,14 +39,28 @@ final class UploadStore: Sendable {
     }
   }
 
+  /// Opens the directory of the files, and makes it first if there is none.
+  private func openDirectory() throws(SystemError) -> DirectoryDescriptor {
+    try directory.withLock { known throws(SystemError) in
+      if let known { return known }
+      guard
+        let opened = try DirectoryDescriptor(
+          openingOrMakingPrivate: UploadID.directoryName, in: parent)
+      else { throw .notADirectory }
+      known = opened
+      return opened
+    }
+  }
+
   private func findUploads() throws(SystemError) {
+    let directory = try openDirectory()
     var ids: Set<UploadID> = []
     try directory.forEachName { name in
       if let id = UploadID(fileName: name) { ids.insert(id) }
     }
     let now = secondsSince1970()
     for id in ids {
-      if let upload = PartialUpload(found: id, in: self) {
+      if let upload = PartialUpload(found: id, in: self, directory) {
         index.withLock { $0[id] = upload }
         claimed.withLock { $0 += upload.claimedBytes }
       } else if let change = directory.lastChange(of: id.stateName),
@@ -76,7 +85,19 @@ final class UploadStore: Sendable {
   func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
     removeExpired()
     if let length, let store = settings.store, length > store { throw UploadRefusal.noRoomForUpload }
-    let upload = PartialUpload(new: UploadID(), in: self, length: length)
+    do {
+      return try create(origin: origin, length: length, in: try openDirectory())
+    } catch let error as SystemError where error == .notFound {
+      // Somebody has removed the directory.
+      directory.withLock { $0 = nil }
+      return try create(origin: origin, length: length, in: try openDirectory())
+    }
+  }
+
+  private func create(
+    origin: RequestHead, length: Int64?, in directory: DirectoryDescriptor
+  ) throws -> PartialUpload {
+    let upload = PartialUpload(new: UploadID(), in: self, directory, length: length)
     try creation.withLock { _ in
       try makeRoom()
       guard claim(upload.claimedBytes) else { throw UploadRefusal.noRoomForUpload }

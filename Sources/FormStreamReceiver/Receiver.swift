@@ -49,9 +49,14 @@ public final class Receiver: Sendable {
   ) throws(ReceiverError) -> Receiver {
     var configuration = configuration
     configuration.limits = configuration.limits.bounded
-    return try Receiver(
-      configuration,
-      try Service(configuration, handler: handler, onRequest: onRequest, onHead: onHead))
+    let service = try Service(
+      configuration, handler: handler, onRequest: onRequest, onHead: onHead)
+    do throws(ReceiverError) {
+      return try Receiver(configuration, service)
+    } catch {
+      service.stop()
+      throw error
+    }
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {

@@ -202,13 +202,62 @@ import Testing
       + "Upload-Draft-Interop-Version: 8\r\n\r\n"
   }
 
-  @Test func `an upload that is too old is removed`() async throws {
+  @Test func `an upload that is too old is removed, without any request`() async throws {
     let server = try UploadServer { $0.age = .seconds(1) }
     let path = try await server.beginAndBreak("abc", of: 6)
-    #expect(server.uploadFiles.count == 2)
-    try await Task.sleep(for: .milliseconds(2100))
+    #expect(await eventually { server.uploadFiles == [] })
     #expect(try await server.head(path).status == 404)
-    #expect(server.uploadFiles == [])
+    // The next one is removed, too, after there was none.
+    _ = try await server.beginAndBreak("abc", of: 6)
+    #expect(await eventually { server.uploadFiles == [] })
+  }
+
+  @Test func `the digest of a part is compared with the part`() async throws {
+    let server = try UploadServer()
+    let wrong = "Content-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:"
+    // That is the digest of "abc".
+    let creation = try await server.response(
+      to:
+        "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nUpload-Complete: ?0\r\n\(wrong)\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\nabc")
+    #expect(creation.status == 201, "\(creation)")
+    let path = try #require(creation.headers("Location").first)
+    for completes in [true, false] {
+      let response = try await server.patch(path, "def", at: 3, completes: completes, wrong)
+      #expect(response.status == 400, "\(response)")
+      #expect(response.text.contains("about:blank"), "\(response)")
+      #expect(response.headers("Upload-Complete") == ["?0"])
+      #expect(try await server.offset(path) == 3)
+    }
+    let response = try await server.patch(path, "abc", at: 3, completes: true, wrong)
+    #expect(response.status == 200, "\(response)")
+    #expect(try server.server.text("a") == "abcabc")
+  }
+
+  @Test func `the digest of the whole is compared with the whole`() async throws {
+    let server = try UploadServer()
+    for isRight in [false, true] {
+      let path = try await server.beginAndBreak(
+        "a", of: 3, "Repr-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
+      let response = try await server.patch(path, isRight ? "bc" : "xx", at: 1, completes: true)
+      #expect(response.status == (isRight ? 200 : 400), "\(response)")
+      #expect(response.headers("Upload-Complete") == ["?1"])
+      #expect(server.storedNames == (isRight ? ["a"] : []))
+    }
+  }
+
+  @Test func `another receiver at the same directory can't go on with an upload in use`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let first = try UploadServer(in: directory)
+    let (client, path) = try first.begin("abc", of: 6)
+    #expect(await eventually { first.bodySize(path) == 3 })
+    let second = try UploadServer(in: directory)
+    #expect(try await second.head(path).status == 404)
+    try client.send("def")
+    #expect(try client.response().status == 200)
+    #expect(try first.server.text("a") == "abcdef")
   }
 
   @Test func `an upload that became too old meanwhile is removed at the start`() async throws {

@@ -241,6 +241,73 @@ import Testing
     #expect(server.uploadFiles == [])
   }
 
+  @Test func `the client is told now and then how much has arrived`() async throws {
+    let server = try UploadServer()
+    let size = 64 << 20
+    let piece = String(repeating: "x", count: 256 << 10)
+    let (client, path) = try server.begin(piece, of: size)
+    // No interim response comes in the first second.
+    while !client.canReceive(within: .milliseconds(50)) { try client.send(piece) }
+    let interim = try client.response()
+    #expect(interim.status == 104, "\(interim)")
+    #expect(interim.headers("Upload-Draft-Interop-Version") == ["8"])
+    #expect(interim.headers("Location") == [])
+    let told = try #require(interim.headers("Upload-Offset").first.flatMap { Int($0) })
+    client.reset()
+    let offset = try #require(try await server.offset(path))
+    #expect((1...offset).contains(told))
+  }
+
+  /// So long that it is hashed on a thread of its own.
+  @Test func `a long upload with many breaks has the right digest`() async throws {
+    let server = try UploadServer()
+    let body = (0..<700_000).map { String($0 + 1_000_000) }.joined()
+    let size = body.utf8.count
+    let path = try await server.beginAndBreak(String(body.prefix(1_500_000)), of: size)
+    var offset = try #require(try await server.offset(path))
+    #expect(offset == 1_500_000)
+    while size - offset > 1_100_000 {
+      let part = String(decoding: body.utf8.dropFirst(offset).prefix(1_100_000), as: UTF8.self)
+      #expect(try await server.patch(path, part, at: offset, completes: false).status == 204)
+      offset += part.utf8.count
+    }
+    let rest = String(decoding: body.utf8.dropFirst(offset), as: UTF8.self)
+    let response = try await server.patch(path, rest, at: offset, completes: true)
+    #expect(response.status == 200, "\(response)")
+    let digest = try await onNewThread {
+      try run(program: "/usr/bin/sha256sum", [server.directory.path("a")], in: server.directory)
+    }
+    #expect(response.text.contains(#""sha256":"\#(digest.output.prefix(64))""#), "\(response)")
+  }
+
+  @Test func `over TLS an upload is created without a byte`() async throws {
+    let identity = try Receiver.TLSIdentity.forTests()
+    let server = try UploadServer(configure: { $0.tls = identity })
+    let url = "https://127.0.0.1:\(server.port)"
+    let common = ["-sSk", "-i", "-H", "Upload-Draft-Interop-Version: 8"]
+    let creation = try await onNewThread {
+      try curl(
+        common + ["-X", "PUT", "-H", "Content-Length: 0", "-H", "Upload-Complete: ?0", "\(url)/a"])
+    }
+    #expect(creation.output.hasPrefix("HTTP/1.1 201 "), "\(creation)")
+    let path = try #require(
+      creation.output.firstMatch(of: /Location: (\/[^\r]+)/).map { String($0.1) })
+    let last = try await onNewThread {
+      try curl(
+        common + [
+          "-X", "PATCH", "-H", "Upload-Complete: ?1", "-H", "Upload-Offset: 0", "-H",
+          "Content-Type: application/partial-upload", "--data-binary", "abc", "\(url)\(path)",
+        ])
+    }
+    #expect(last.output.hasPrefix("HTTP/1.1 200 "), "\(last)")
+    #expect(try server.server.text("a") == "abc")
+    // Without a URL, the client sends the whole again if it must.
+    let whole = try await onNewThread {
+      try curl(common + ["-X", "PUT", "-H", "Upload-Complete: ?1", "--data-binary", "x", "\(url)/b"])
+    }
+    #expect(whole.output.hasPrefix("HTTP/1.1 200 "), "\(whole)")
+  }
+
   @Test func `a short upload is an ordinary one`() async throws {
     let server = try UploadServer { $0.minimumSize = 4 }
     let head =

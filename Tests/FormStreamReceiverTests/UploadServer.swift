@@ -34,6 +34,8 @@ final class UploadServer: Sendable {
     directory.size(of: String(path.dropFirst()))
   }
 
+  var port: UInt16 { server.port }
+
   func client() throws -> RawClient { try server.client() }
 
   /// Sends a request on a new connection, and returns all responses to it.

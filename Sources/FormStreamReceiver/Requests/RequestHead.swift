@@ -66,6 +66,14 @@ struct RequestHead {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// This head without the headers of that name.
+  func without(_ name: String) -> RequestHead {
+    var rest: HTTPHeaders = [:]
+    for field in fields where !field.name.isSameHeaderName(as: name) { rest.append(field) }
+    return RequestHead(
+      method: method, target: target, version: version, fields: rest, isPlain: isPlain)
+  }
+
   /// Whether a body follows, or may follow.
   var announcesBody: Bool { framing == .chunked || contentLength ?? 0 > 0 }
 

@@ -54,6 +54,7 @@ final class Service: Sendable {
   /// Refuses all requests from now on.
   func stop() {
     stopping.withLock { $0 = true }
+    uploads?.stop()
   }
 
   /// Whether all requests are refused from now on.

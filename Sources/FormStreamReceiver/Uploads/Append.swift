@@ -1,3 +1,4 @@
+import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
@@ -30,6 +31,9 @@ final class Append {
   private var lastTold = ContinuousClock.now
   private var uncheckedBytes = 0
   private(set) var offset: Int64
+  private let start: Int64
+  /// The announced digest of this part, and the digest of what has arrived.
+  private let announced: (digest: AnnouncedDigest, sum: PartDigest)?
 
   /// - Parameters:
   ///   - request: the number of the request, which owns the upload.
@@ -37,13 +41,18 @@ final class Append {
   ///   - limit: the most bytes of an upload.
   ///   - offset: where the body begins.
   ///   - told: the connection for interim responses; nil if none are sent.
+  ///   - announced: the announced digest of this part; nil if there is none.
   init(
     to upload: PartialUpload, in store: UploadStore, request: Int, isCreation: Bool,
-    completes: Bool, limit: Int64, offset: Int64, told: Connection?
-  ) {
+    completes: Bool, limit: Int64, offset: Int64, told: Connection?,
+    announced: AnnouncedDigest?
+  ) throws {
     (self.upload, self.store, self.request) = (upload, store, request)
     (self.isCreation, self.completes, self.limit) = (isCreation, completes, limit)
-    (self.offset, self.told) = (offset, told)
+    (self.offset, start) = (offset, offset)
+    self.announced = try announced.map { ($0, try PartDigest()) }
+    // What was told is never taken back.
+    self.told = announced == nil ? told : nil
   }
 
   deinit { upload.release(request) }
@@ -55,6 +64,7 @@ final class Append {
   func receive(_ bytes: UnsafeRawBufferPointer) throws -> Bool {
     guard let end = try upload.append(bytes, for: request, limit: limit) else { return false }
     offset = end
+    try announced?.sum.update(bytes)
     uncheckedBytes += bytes.count
     if let told, uncheckedBytes >= Self.step { tellOffset(to: told) }
     return true
@@ -70,6 +80,14 @@ final class Append {
 
   /// Ends the body, which has arrived completely.
   func end() throws -> End {
+    if let announced, let sum = try announced.sum.finalize() {
+      do {
+        try announced.digest.check(sum)
+      } catch {
+        try upload.takeBack(to: start, for: request)
+        throw error
+      }
+    }
     guard completes else {
       guard let offset = upload.offset(for: request) else { return .superseded }
       upload.release(request)

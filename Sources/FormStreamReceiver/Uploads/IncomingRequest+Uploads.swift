@@ -95,7 +95,9 @@ extension IncomingRequest {
     }
     let upload: PartialUpload
     do {
-      upload = try store.create(origin: head, length: length)
+      // The digest of a part says nothing about the complete upload.
+      upload = try store.create(
+        origin: isWhole ? head : head.without(AnnouncedDigest.contentHeader), length: length)
     } catch {
       // Without room for an upload that can be resumed, there may still be room for an ordinary one.
       if isWhole { return nil }
@@ -114,9 +116,10 @@ extension IncomingRequest {
     guard
       let request = try upload.begin(on: connection, at: nil, length: length, digests: isHashed)
     else { return nil }
-    let append = Append(
+    let append = try Append(
       to: upload, in: store, request: request, isCreation: true, completes: isWhole, limit: limit,
-      offset: 0, told: isTellable ? connection : nil)
+      offset: 0, told: isTellable ? connection : nil,
+      announced: isWhole ? nil : try announcedPart(head))
     return try begin(append, head)
   }
 
@@ -156,10 +159,15 @@ extension IncomingRequest {
         on: connection, at: offset, length: length, digests: needsDigest(recorded.origin))
     else { return try repeatResponse(of: upload, isComplete: isComplete, head) }
     let isTellable = fields.isVersionKnown && !connection.isTLS && head.version == "HTTP/1.1"
-    let append = Append(
+    let append = try Append(
       to: upload, in: store, request: request, isCreation: false, completes: isComplete,
-      limit: limit, offset: offset, told: isTellable ? connection : nil)
+      limit: limit, offset: offset, told: isTellable ? connection : nil,
+      announced: try announcedPart(head))
     return try begin(append, head)
+  }
+
+  private func announcedPart(_ head: RequestHead) throws -> AnnouncedDigest? {
+    try AnnouncedDigest(head, headers: [AnnouncedDigest.contentHeader])
   }
 
   private func begin(_ append: Append, _ head: RequestHead) throws -> Step {

@@ -221,6 +221,17 @@ extension PartialUpload {
     }
   }
 
+  /// Takes back all bytes after an offset, because their digest is not the one that was announced. The client was not told of
+  /// them.
+  func takeBack(to offset: Int64, for request: Int) throws {
+    try state.withLock { state in
+      guard state.request == request, state.owner != nil, let file = state.file else { return }
+      state.digest = nil
+      try file.truncate(to: offset)
+      state.offset = offset
+    }
+  }
+
   /// The offset, if the request still owns the upload.
   func offset(for request: Int) -> Int64? {
     state.withLock { $0.request == request && $0.owner != nil ? $0.offset : nil }
@@ -260,7 +271,8 @@ extension PartialUpload {
 
   /// Closes the file of bytes, and gives the room back that was reserved for it.
   private func close(_ state: inout State) {
-    state.digest = nil
+    // An upload that waits must not keep a thread.
+    do { try state.digest?.suspend() } catch { state.digest = nil }
     guard let file = state.file.take() else { return }
     try? file.truncate(to: state.offset)
     try? file.close()
@@ -340,6 +352,7 @@ extension PartialUpload {
     state.phase = .ended
     state.owner = nil
     state.request += 1
+    state.digest = nil
     close(&state)
     giveBack(&state)
     directory.remove(id.bodyName)

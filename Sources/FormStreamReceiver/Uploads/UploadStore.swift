@@ -6,6 +6,9 @@ import FormStreamPlatform
 /// The files decide what there is: each upload has a file with the bytes that have arrived, and a file with its
 /// ``UploadState``. This object knows their names and sizes, so that the limits cost nothing to check.
 final class UploadStore: Sendable {
+  /// The thread that removes uploads that are too old.
+  private enum Remover { case none, running, stopped }
+
   /// How long an upload without a byte is safe from being removed for another one.
   private static let graceTime: Int64 = 60
 
@@ -17,6 +20,11 @@ final class UploadStore: Sendable {
   private let index = Guarded<[UploadID: PartialUpload]>([:])
   /// The bytes that the uploads that are not complete have, or will have.
   private let claimed = Guarded<Int64>(0)
+  /// Marks the directory as in use by this process; nil if there is none, or the file system does not support that.
+  private let use = Guarded<DirectoryUse?>(nil)
+  /// Signalled when there is a first upload, and at the end.
+  private let wakeRemover = AutoResetEvent()
+  private let remover = Guarded(Remover.none)
   /// Held while room is made for a new upload, so that two new ones don't get the same room.
   private let creation = Guarded(())
 
@@ -48,6 +56,7 @@ final class UploadStore: Sendable {
           openingOrMakingPrivate: UploadID.directoryName, in: parent)
       else { throw .notADirectory }
       known = opened
+      use.withLock { $0 = try? DirectoryUse(of: opened) }
       return opened
     }
   }
@@ -63,14 +72,17 @@ final class UploadStore: Sendable {
       if let upload = PartialUpload(found: id, in: self, directory) {
         index.withLock { $0[id] = upload }
         claimed.withLock { $0 += upload.claimedBytes }
-      } else if let change = directory.lastChange(of: id.stateName),
-        now - change >= settings.ageInSeconds
-      {
-        // What can't be used may belong to another receiver, which would have removed it by now.
-        directory.remove(id.stateName)
+        continue
+      }
+      // What can't be used may belong to another receiver, which would have removed it by now.
+      for name in [id.stateName, id.bodyName] {
+        if let change = directory.lastChange(of: name), now - change >= settings.ageInSeconds {
+          directory.remove(name)
+        }
       }
     }
     removeExpired()
+    if index.withLock({ !$0.isEmpty }) { startRemover() }
   }
 
   /// The upload with that name; nil if there is none.
@@ -109,6 +121,7 @@ final class UploadStore: Sendable {
       remove(upload)
       throw error
     }
+    startRemover()
     return upload
   }
 
@@ -153,6 +166,41 @@ final class UploadStore: Sendable {
     for upload in uploads where upload.isExpired(at: now, age: settings.ageInSeconds) {
       remove(upload)
     }
+  }
+
+  /// Starts the thread that removes old uploads, unless it is running. It ends when there are no uploads.
+  private func startRemover() {
+    let isNeeded = remover.withLock { remover in
+      guard remover == .none else { return false }
+      remover = .running
+      return true
+    }
+    guard isNeeded else { return }
+    let isStarted = startThread("formstream-old") { [self] in
+      while removeOld() { wakeRemover.wait(atMost: interval) }
+    }
+    // Without the thread, old uploads are removed when the next request about an upload arrives.
+    if !isStarted { remover.withLock { $0 = .none } }
+  }
+
+  /// How late an upload is removed at most.
+  private var interval: Duration {
+    max(.milliseconds(100), min(.seconds(60), settings.age / 8))
+  }
+
+  /// Removes old uploads. Returns false if the thread that does so must end.
+  private func removeOld() -> Bool {
+    removeExpired()
+    return remover.withLock { remover in
+      if remover == .running, index.withLock({ $0.isEmpty }) { remover = .none }
+      return remover == .running
+    }
+  }
+
+  /// Ends the thread that removes old uploads.
+  func stop() {
+    remover.withLock { $0 = .stopped }
+    wakeRemover.signal()
   }
 
   /// The limits for an upload, as the value of `Upload-Limit`.

@@ -219,13 +219,15 @@ extension IncomingRequest {
     }
   }
 
+  /// An error of the system as one of storing.
+  private func stored(_ error: any Error) -> any Error {
+    guard let cause = error as? SystemError, let store = service.uploads else { return error }
+    return StorageError.notAppended(in: store.settings.directory, cause)
+  }
+
   /// A refusal of a part says that the upload is not complete.
   private func refusal(of error: any Error) -> UploadRefusal {
-    let directory = service.uploads?.settings.directory
-    let error =
-      (error as? SystemError).flatMap { cause in
-        directory.map { StorageError.notAppended(in: $0, cause) }
-      } ?? error
+    let error = stored(error)
     let refusal = UploadRefusal(error)
     guard refusal.response == nil else { return refusal }
     return UploadRefusal(refusal.code, status: refusal.status, refusal.description, problem: nil)
@@ -284,9 +286,10 @@ extension IncomingRequest {
         try body.forEachPiece { try decoder.decode($0, into: collector) }
       }
       try decoder.end(collector)
+      try processed.noteStoring()
       return respond(try collector.end { upload, parts in try upload.endAndRespond(parts) })
     } catch {
-      return refuse(UploadRefusal(error), cause: error, isRead: true)
+      return refuse(UploadRefusal(stored(error)), cause: error, isRead: true)
     }
   }
 }

@@ -301,9 +301,10 @@ extension PartialUpload {
       guard state.request == request, state.owner != nil, let file = state.file else { return nil }
       if let length = state.length, length != state.offset { throw UploadRefusal.inconsistentLength }
       guard var recorded else { throw UploadRefusal.noSuchUpload }
-      recorded.phase = .processing
-      recorded.length = state.offset
-      try recorded.write(as: id, in: directory)
+      if recorded.length != state.offset {
+        recorded.length = state.offset
+        try recorded.write(as: id, in: directory)
+      }
       state.length = state.offset
       state.phase = .processing
       state.owner = nil
@@ -311,6 +312,14 @@ extension PartialUpload {
       state.file = nil
       return Whole(file: file, size: state.offset, digest: digest, recorded: recorded)
     }
+  }
+
+  /// Notes that the handler is about to store the upload. If this process is killed between this call and ``finish(_:_:)``,
+  /// nobody knows what became of the upload. If it is killed before, the upload is processed again.
+  func noteStoring(_ whole: Whole) throws {
+    var recorded = whole.recorded
+    recorded.phase = .processing
+    try recorded.write(as: id, in: directory)
   }
 
   /// Notes the response to the complete upload. The bytes are no longer needed.

@@ -28,6 +28,9 @@ final class ProcessedUpload {
     return request
   }
 
+  /// Notes that the handler is about to end the upload.
+  func noteStoring() throws { try upload.noteStoring(whole) }
+
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).
   func settle(_ response: inout Response) {

@@ -8,7 +8,7 @@ struct UploadState: Sendable {
   enum Phase: Sendable {
     /// Bytes are missing.
     case open
-    /// All bytes have arrived, and the handler has begun to process them. If a receiver finds an upload in this phase, an
+    /// All bytes have arrived, and the handler is ending the upload. If a receiver finds an upload in this phase, an
     /// earlier receiver was ended meanwhile, and it is not known what has happened to the upload.
     case processing
     /// The upload was processed, and this was the response.

@@ -360,6 +360,7 @@ extension IncomingRequest {
     // Releasing the collector removes the parts' files.
     collector = nil
     processed?.settle(&response)
+    response = marked(response)
     if isRead {
       state = .discarding(response, remaining: 0)
       return end()
@@ -399,12 +400,13 @@ extension IncomingRequest {
   /// - Parameter own: the handler's response; nil if it has none.
   func respond(_ own: UploadResponse?) -> Step {
     let status = own?.status ?? 200
-    makeRecord(isComplete: true, status: status)
+    makeRecord(isComplete: true, status: processed?.status(for: status) ?? status)
     // The collector's memory is not needed while the client reads the response.
     collector = nil
     var response = self.own(own) ?? response(status: status)
     response.closes = closesAfterResponse
     processed?.settle(&response)
+    response = marked(response)
     state = .discarding(response, remaining: 0)
     return end()
   }
@@ -458,7 +460,7 @@ extension RequestHead {
   /// The part that stands for a body that is not a form. The path of a PUT is the file name of this part.
   var rawPart: PartDescription {
     // A path that ends in a slash names no file.
-    let name = method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
+    let name = isTus ? tusFilename ?? "" : method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
     return PartDescription(
       filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
   }

@@ -102,7 +102,7 @@ final class Service: Sendable {
   ) throws(MultipartError) -> (decoder: BodyDecoder, limit: Int64) {
     let limits = configuration.limits
     let decoder = try BodyDecoder(
-      contentType: head.values(of: "content-type").first, isPut: head.method == "PUT",
+      contentType: head.values(of: "content-type").first, isPut: head.method == "PUT" || head.isTus,
       escaping: configuration.escaping, limits: limits.form)
     let limit = limits.body ?? .max
     return switch decoder {

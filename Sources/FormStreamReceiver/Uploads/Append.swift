@@ -24,7 +24,7 @@ final class Append {
   /// Whether the request creates the upload.
   let isCreation: Bool
   private let request: Int
-  private let completes: Bool
+  private let completes: Bool?
   private let limit: Int64
   /// The connection, if the client understands interim responses.
   private let told: Connection?
@@ -37,14 +37,14 @@ final class Append {
 
   /// - Parameters:
   ///   - request: the number of the request, which owns the upload.
-  ///   - completes: whether the upload is complete after the body.
+  ///   - completes: whether the upload is complete after the body; nil if it is when it has its length.
   ///   - limit: the most bytes of an upload.
   ///   - offset: where the body begins.
   ///   - told: the connection for interim responses; nil if none are sent.
   ///   - announced: the announced digest of this part; nil if there is none.
   init(
     to upload: PartialUpload, in store: UploadStore, request: Int, isCreation: Bool,
-    completes: Bool, limit: Int64, offset: Int64, told: Connection?,
+    completes: Bool?, limit: Int64, offset: Int64, told: Connection?,
     announced: AnnouncedDigest?
   ) throws {
     (self.upload, self.store, self.request) = (upload, store, request)
@@ -88,7 +88,7 @@ final class Append {
         throw error
       }
     }
-    guard completes else {
+    guard completes ?? upload.isFull(for: request) else {
       guard let offset = upload.offset(for: request) else { return .superseded }
       upload.release(request)
       return .part(offset: offset)

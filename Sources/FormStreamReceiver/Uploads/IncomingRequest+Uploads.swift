@@ -11,10 +11,13 @@ extension IncomingRequest {
   ) throws -> Step? {
     switch operation {
     case .create: return nil
+    case .createByTus: return try createTusUpload(head, in: store)
     case .announceLimits:
       try refuseBody(head)
       let limits = store.limits(size: service.configuration.limits.body ?? .max)
-      return respond(.uploads(204, ["Upload-Limit": limits, "Allow": Self.methods]), to: head)
+      var headers: HTTPHeaders = ["Upload-Limit": limits, "Allow": Self.methods]
+      for header in tusHeaders(of: store) { headers.append(header) }
+      return respond(.uploads(204, headers), to: head)
     case .use(let id):
       guard let upload = id.flatMap(store.upload) else {
         try refuseBody(head)
@@ -36,7 +39,10 @@ extension IncomingRequest {
     _ upload: PartialUpload, _ head: RequestHead, in store: UploadStore
   ) throws -> Step {
     try refuseBody(head)
-    switch head.method {
+    let method = head.tusMethod
+    if head.isTus, method != "OPTIONS" { try checkTusVersion(head) }
+    switch method {
+    case "HEAD" where head.isTus: return respond(try tusProgress(of: upload, in: store), to: head)
     case "HEAD", "GET":
       let progress = try upload.progress()
       var headers: HTTPHeaders = [
@@ -57,8 +63,10 @@ extension IncomingRequest {
             "Upload-Limit": limits(of: upload, in: store),
             "Allow": "DELETE, GET, HEAD, OPTIONS, PATCH",
           ]), to: head)
-    case "PATCH": return try append(to: upload, head, in: store)
-    default: throw UploadRefusal.methodNotAllowedForUpload(head.method)
+    case "PATCH":
+      return try head.isTus
+        ? appendTus(to: upload, head, in: store) : append(to: upload, head, in: store)
+    default: throw UploadRefusal.methodNotAllowedForUpload(method)
     }
   }
 
@@ -68,10 +76,18 @@ extension IncomingRequest {
     return store.limits(size: size, age: upload.secondsLeft)
   }
 
+  /// The response, with the version of tus if the client speaks tus.
+  func marked(_ response: Response) -> Response {
+    guard service.uploads != nil, head?.isTus == true else { return response }
+    var response = response
+    response.headers.append(TusProtocol.header, TusProtocol.version)
+    return response
+  }
+
   /// Sends a response that doesn't come from processing an upload. There is no record of the request.
   private func respond(_ response: Response, to head: RequestHead) -> Step {
     isRecorded = false
-    state = .discarding(response, remaining: 0)
+    state = .discarding(marked(response), remaining: 0)
     return respondWithoutBody(head)
   }
 }
@@ -170,14 +186,14 @@ extension IncomingRequest {
     try AnnouncedDigest(head, headers: [AnnouncedDigest.contentHeader])
   }
 
-  private func begin(_ append: Append, _ head: RequestHead) throws -> Step {
+  func begin(_ append: Append, _ head: RequestHead) throws -> Step {
     if let length = head.contentLength, length > 0 { try append.reserve(length) }
     state = .appending(append)
     return .proceed
   }
 
   /// Sends the response to a complete upload again, because the client has not received it.
-  private func repeatResponse(
+  func repeatResponse(
     of upload: PartialUpload, isComplete: Bool, _ head: RequestHead
   ) throws -> Step {
     guard isComplete, !head.announcesBody else {
@@ -197,7 +213,7 @@ extension IncomingRequest {
   }
 
   /// Whether the digest of a complete body will be needed.
-  private func needsDigest(_ origin: RequestHead) -> Bool {
+  func needsDigest(_ origin: RequestHead) -> Bool {
     if (try? AnnouncedDigest(origin)) != nil { return true }
     guard service.configuration.makesDigests, case .raw? = try? service.bodyDecoder(for: origin).decoder
     else { return false }
@@ -244,13 +260,16 @@ extension IncomingRequest {
           "Upload-Limit": limits(of: append.upload, in: append.store),
         ]
         if append.isCreation { headers.append("Location", append.upload.id.path) }
-        var response = Response.uploads(append.isCreation ? 201 : 204, headers)
+        var response =
+          head?.isTus == true
+          ? tusResponse(to: append, offset: offset)
+          : .uploads(append.isCreation ? 201 : 204, headers)
         response.closes = closesAfterResponse
         isRecorded = false
-        state = .discarding(response, remaining: 0)
+        state = .discarding(marked(response), remaining: 0)
         return end()
       case .whole(let whole):
-        return process(append.upload, whole)
+        return process(append.upload, whole, isCreation: append.isCreation)
       }
     } catch {
       return refuse(refusal(of: error), cause: error, isRead: true)
@@ -258,10 +277,12 @@ extension IncomingRequest {
   }
 
   /// Processes a complete upload, as if its body had come in one request.
-  private func process(_ upload: PartialUpload, _ whole: PartialUpload.Whole) -> Step {
+  private func process(
+    _ upload: PartialUpload, _ whole: PartialUpload.Whole, isCreation: Bool
+  ) -> Step {
     guard let last = head else { return .close }
     let origin = whole.recorded.completeHead(from: last)
-    let processed = ProcessedUpload(upload, whole, origin)
+    let processed = ProcessedUpload(upload, whole, origin, isCreation: isCreation)
     self.processed = processed
     bodyBytes = whole.size
     do {

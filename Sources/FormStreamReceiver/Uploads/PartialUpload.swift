@@ -232,6 +232,11 @@ extension PartialUpload {
     }
   }
 
+  /// Whether all bytes have arrived. False if the request no longer owns the upload.
+  func isFull(for request: Int) -> Bool {
+    state.withLock { $0.request == request && $0.owner != nil && $0.offset == $0.length }
+  }
+
   /// The offset, if the request still owns the upload.
   func offset(for request: Int) -> Int64? {
     state.withLock { $0.request == request && $0.owner != nil ? $0.offset : nil }

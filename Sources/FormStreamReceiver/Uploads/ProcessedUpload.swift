@@ -9,10 +9,15 @@ final class ProcessedUpload {
   let origin: RequestHead
   private let upload: PartialUpload
   private let whole: PartialUpload.Whole
+  /// Whether the request that completed the upload has also created it.
+  private let isCreation: Bool
   private var isSettled = false
 
-  init(_ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead) {
+  init(
+    _ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead, isCreation: Bool
+  ) {
     (self.upload, self.whole, self.origin) = (upload, whole, origin)
+    self.isCreation = isCreation
   }
 
   deinit { if !isSettled { upload.reopen(whole) } }
@@ -28,6 +33,19 @@ final class ProcessedUpload {
     return request
   }
 
+  /// The status that the client gets instead of a status. tus: "The Server MUST acknowledge successful PATCH requests with the 204
+  /// No Content status."
+  func status(for status: Int) -> Int {
+    guard origin.isTus, (200...299).contains(status) else { return status }
+    return isCreation ? 201 : 204
+  }
+
+  private var tusResponse: Response {
+    var headers: HTTPHeaders = ["Upload-Offset": "\(whole.size)"]
+    if isCreation { headers.append("Location", upload.id.path) }
+    return .uploads(status(for: 200), headers)
+  }
+
   /// Notes that the handler is about to end the upload.
   func noteStoring() throws { try upload.noteStoring(whole) }
 
@@ -40,6 +58,11 @@ final class ProcessedUpload {
       response.headers.append("Upload-Complete", "?0")
       upload.reopen(whole)
     } else {
+      if origin.isTus, (200...299).contains(response.status) {
+        let closes = response.closes
+        response = tusResponse
+        response.closes = closes
+      }
       response.headers.append("Upload-Complete", "?1")
       upload.finish(response, whole)
     }

@@ -5,7 +5,7 @@ extension Receiver {
   /// The options of resumable uploads: uploads that can go on after their connection broke, even if the receiver was started
   /// again meanwhile.
   ///
-  /// Clients use the protocol of draft-ietf-httpbis-resumable-upload, interop version 8. The bytes of an upload that is not
+  /// Clients use the protocol of draft-ietf-httpbis-resumable-upload, interop version 8, or tus 1.0. The bytes of an upload that is not
   /// complete are in a file in the directory `.formstream-uploads`, which only this user can read. If a complete upload is one
   /// file, ``DirectoryHandler`` takes that file over, so the upload is not copied. A handler is asked only when the
   /// upload is complete.

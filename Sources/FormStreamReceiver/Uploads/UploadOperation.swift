@@ -4,6 +4,8 @@ enum UploadOperation {
   case announceLimits
   /// To begin an upload.
   case create(UploadFields)
+  /// To begin an upload by tus.
+  case createByTus
   /// To go on with an upload, to know its offset, or to end it; nil if the name can't be that of an upload.
   case use(UploadID?)
 
@@ -14,6 +16,8 @@ enum UploadOperation {
       self = .use(UploadID(Substring(name)))
     } else if head.method == "OPTIONS" {
       self = .announceLimits
+    } else if head.method == "POST", head.isTus {
+      self = .createByTus
     } else {
       let fields = UploadFields(head)
       guard head.isUpload, fields.isComplete != nil, fields.isVersionKnown else { return nil }

@@ -1,3 +1,4 @@
+import Foundation
 import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
@@ -172,6 +173,33 @@ import Testing
     let again = try await third.patch(path, "", at: 6, completes: true)
     #expect(again.body == response.body)
     #expect(third.storedNames == ["a"])
+  }
+
+  /// A receiver that is killed while it stores an upload can't know whether it has. It never stores the upload again by itself.
+  @Test func `an upload that was being stored when the receiver was killed has an unknown outcome`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let path: String
+    do {
+      let server = try UploadServer(in: directory)
+      path = try await server.beginAndBreak("abcdef", of: 7)
+      let name = String(path.dropFirst()) + ".json"
+      let state = try server.server.text(name)
+      #expect(state.contains(#""phase":"open""#), "\(state)")
+      try directory.write(
+        name, state.replacingOccurrences(of: #""phase":"open""#, with: #""phase":"processing""#))
+    }
+    let second = try UploadServer(in: directory)
+    let head = try await second.head(path)
+    #expect(head.headers("Upload-Complete") == ["?1"])
+    #expect(head.headers("Upload-Offset") == ["7"])
+    let response = try await second.patch(path, "", at: 7, completes: true)
+    #expect(response.status == 500, "\(response)")
+    #expect(response.headers("Upload-Complete") == ["?1"])
+    #expect(response.text.contains("may be stored or not"), "\(response)")
+    #expect(second.storedNames == [])
+    #expect(second.uploadFiles.count == 1)
   }
 
   @Test func `a request for the offset ends the request that appends`() async throws {

@@ -64,6 +64,8 @@ final class PartialUpload: Sendable {
     case .processing, .complete:
       state.phase = .complete
       state.offset = found.length ?? state.offset
+      // The receiver was killed before it could do this.
+      body?.remove()
     }
     self.state = Guarded(state)
   }

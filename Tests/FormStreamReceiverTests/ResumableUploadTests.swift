@@ -175,6 +175,27 @@ import Testing
     #expect(third.storedNames == ["a"])
   }
 
+  @Test func `an upload that was not moved yet when the receiver was killed is stored once`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let path: String
+    do {
+      let server = try UploadServer(in: directory)
+      path = try await server.beginAndBreak("abcdef", of: 7)
+      let name = String(path.dropFirst()) + ".json"
+      let state = try server.server.text(name)
+      try directory.write(
+        name, state.replacingOccurrences(of: #""phase":"open""#, with: #""phase":"moving""#))
+    }
+    let second = try UploadServer(in: directory)
+    #expect(try await second.head(path).headers("Upload-Complete") == ["?0"])
+    let response = try await second.patch(path, "g", at: 6, completes: true)
+    #expect(response.status == 200, "\(response)")
+    #expect(second.storedNames == ["a"])
+    #expect(try second.server.text("a") == "abcdefg")
+  }
+
   /// A receiver that is killed while it stores an upload can't know whether it has. It never stores the upload again by itself.
   @Test func `an upload that was being stored when the receiver was killed has an unknown outcome`()
     async throws

@@ -293,13 +293,15 @@ extension IncomingRequest {
       self.collector = collector
       let announced = try AnnouncedDigest(origin)
       let body = WholeBody(whole)
+      var movesFile = false
       if case .raw = decoder {
         try collector.begin(origin.rawPart, isText: false)
         let isHashed = service.configuration.makesDigests || announced != nil
         let digest = isHashed ? try body.digest() : nil
         if let digest { try announced?.check(digest) }
         let recorded = service.configuration.makesDigests ? digest : nil
-        if try !collector.adopt(whole.file, sha256: recorded) {
+        movesFile = try collector.adopt(whole.file, sha256: recorded)
+        if !movesFile {
           try body.forEachPiece { try collector.write($0) }
         }
       } else {
@@ -307,7 +309,7 @@ extension IncomingRequest {
         try body.forEachPiece { try decoder.decode($0, into: collector) }
       }
       try decoder.end(collector)
-      try processed.noteStoring()
+      try processed.noteStoring(movesFile: movesFile)
       return respond(try collector.end { upload, parts in try upload.endAndRespond(parts) })
     } catch {
       return refuse(UploadRefusal(stored(error)), cause: error, isRead: true)

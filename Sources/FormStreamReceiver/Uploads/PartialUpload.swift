@@ -50,13 +50,18 @@ final class PartialUpload: Sendable {
 
   /// An upload of an earlier receiver; nil if its files can't be trusted, or another receiver is using them.
   init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) {
-    guard let found = UploadState(of: id, in: directory) else { return nil }
+    guard var found = UploadState(of: id, in: directory) else { return nil }
     (self.id, self.store, self.directory) = (id, store, directory)
     var state = State(length: found.length, lastChange: 0)
     let body = try? PartialFile(leftAs: id.bodyName, in: directory)
     state.offset = (try? body?.size) ?? 0
     let name = body == nil ? id.stateName : id.bodyName
     state.lastChange = directory.lastChange(of: name) ?? 0
+    if case .processing(movesFile: true) = found.phase, body != nil {
+      // The file would have another name if it had been stored.
+      found.phase = .open
+      guard (try? found.write(as: id, in: directory)) != nil else { return nil }
+    }
     switch found.phase {
     case .open:
       guard body != nil else { return nil }
@@ -323,9 +328,11 @@ extension PartialUpload {
 
   /// Notes that the handler is about to store the upload. If this process is killed between this call and ``finish(_:_:)``,
   /// nobody knows what became of the upload. If it is killed before, the upload is processed again.
-  func noteStoring(_ whole: Whole) throws {
+  ///
+  /// - Parameter movesFile: whether storing moves the upload's file away.
+  func noteStoring(_ whole: Whole, movesFile: Bool) throws {
     var recorded = whole.recorded
-    recorded.phase = .processing
+    recorded.phase = .processing(movesFile: movesFile)
     try recorded.write(as: id, in: directory)
   }
 

@@ -47,7 +47,9 @@ final class ProcessedUpload {
   }
 
   /// Notes that the handler is about to end the upload.
-  func noteStoring() throws { try upload.noteStoring(whole) }
+  ///
+  /// - Parameter movesFile: whether the handler has taken over the file with the bytes.
+  func noteStoring(movesFile: Bool) throws { try upload.noteStoring(whole, movesFile: movesFile) }
 
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).

@@ -10,7 +10,8 @@ struct UploadState: Sendable {
     case open
     /// All bytes have arrived, and the handler is ending the upload. If a receiver finds an upload in this phase, an
     /// earlier receiver was ended meanwhile, and it is not known what has happened to the upload.
-    case processing
+    /// But if `movesFile` is true, storing moves the file with the bytes: if the file is still there, the upload was not stored.
+    case processing(movesFile: Bool)
     /// The upload was processed, and this was the response.
     case complete(Response)
   }
@@ -67,7 +68,8 @@ extension UploadState {
     length = json["length"]?.integer
     switch json["phase"]?.text {
     case "open": phase = .open
-    case "processing": phase = .processing
+    case "processing": phase = .processing(movesFile: false)
+    case "moving": phase = .processing(movesFile: true)
     case "complete":
       guard let status = json["status"]?.integer.flatMap({ Int(exactly: $0) }),
         (200...599).contains(status), let headers = Self.headers(json["response_headers"]),
@@ -93,7 +95,7 @@ extension UploadState {
     let (name, response): (String, Response?) =
       switch phase {
       case .open: ("open", nil)
-      case .processing: ("processing", nil)
+      case .processing(let movesFile): (movesFile ? "moving" : "processing", nil)
       case .complete(let response): ("complete", response)
       }
     let isKept = response.map { $0.body.count <= Self.largestKeptBody } ?? false

@@ -212,6 +212,24 @@ import Testing
     #expect(await eventually { server.uploadFiles == [] })
   }
 
+  @Test func `an upload that must be new is refused before its body, and again at its end`()
+    async throws
+  {
+    let server = try UploadServer()
+    let path = try await server.beginAndBreak("abc", of: 6, "If-None-Match: *")
+    #expect(try await server.server.put("first").status == 200)
+    let late = try await server.patch(path, "def", at: 3, completes: true)
+    #expect(late.status == 412, "\(late)")
+    #expect(late.headers("Upload-Complete") == ["?1"])
+    let early = try await server.responses(
+      to:
+        "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nUpload-Complete: ?1\r\nIf-None-Match: *\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+    #expect(early.map(\.status) == [412], "\(early)")
+    #expect(server.storedNames == ["a"])
+    #expect(try server.server.text("a") == "first")
+  }
+
   @Test func `the digest of a part is compared with the part`() async throws {
     let server = try UploadServer()
     let wrong = "Content-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:"

@@ -109,6 +109,7 @@ extension IncomingRequest {
     if isWhole {
       guard isTellable, length ?? .max >= store.settings.minimumSize else { return nil }
     }
+    if head.request(from: connection.peer).mustBeNew { try checkIsNew(head) }
     let upload: PartialUpload
     do {
       // The digest of a part says nothing about the complete upload.
@@ -137,6 +138,15 @@ extension IncomingRequest {
       offset: 0, told: isTellable ? connection : nil,
       announced: isWhole ? nil : try announcedPart(head))
     return try begin(append, head)
+  }
+
+  /// Refuses an upload whose name is taken before its body arrives, as for an ordinary upload. The handler checks the name again
+  /// when the upload is complete.
+  private func checkIsNew(_ head: RequestHead) throws {
+    var request = head.request(from: connection.peer)
+    // Nothing is to be reserved: this upload is dropped.
+    request.hasArrived = true
+    _ = try service.handler.begin(request).begin(head.rawPart)
   }
 
   private func append(

@@ -59,6 +59,23 @@ package final class AtomicFile: Sendable {
     }
   }
 
+  /// Takes over a file that has a name, such as a ``PartialFile``, and belongs to this object from now on.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the file, open for writing at its end.
+  ///   - size: the number of bytes in the file.
+  init(
+    _ descriptor: WritableDescriptor, named name: FileName, in directory: DirectoryDescriptor,
+    size: Int64
+  ) {
+    (self.descriptor, self.directory, temporaryName) = (descriptor, directory, name)
+    state = Guarded(.temporarilyNamed)
+    contents.withLock { contents in
+      contents.size = size
+      contents.reserved = size
+    }
+  }
+
   deinit { discard() }
 
   /// Creates the file in the directory of a path. Commit it as the last component of that path.

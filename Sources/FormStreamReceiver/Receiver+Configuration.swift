@@ -29,6 +29,8 @@ extension Receiver {
     public var page = Page()
     /// The limits for clients.
     public var limits = Limits()
+    /// The options of resumable uploads; nil if no upload is resumable.
+    public var resumableUploads: ResumableUploads?
 
     /// Settings for a receiver on any free port of 127.0.0.1.
     public init() {}

@@ -41,7 +41,7 @@ public final class Receiver: Sendable {
   ///   - onRequest: called after each upload and each refused request, on the thread of the connection.
   ///   - onHead: called with the head of each request, before the request is checked, on the thread of the connection. A
   ///     head that is too broken to be read is not reported.
-  /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable` or `startFailed`.
+  /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable`, `uploadsUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
     onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in },
@@ -49,9 +49,14 @@ public final class Receiver: Sendable {
   ) throws(ReceiverError) -> Receiver {
     var configuration = configuration
     configuration.limits = configuration.limits.bounded
-    return try Receiver(
-      configuration,
-      Service(configuration, handler: handler, onRequest: onRequest, onHead: onHead))
+    let service = try Service(
+      configuration, handler: handler, onRequest: onRequest, onHead: onHead)
+    do throws(ReceiverError) {
+      return try Receiver(configuration, service)
+    } catch {
+      service.stop()
+      throw error
+    }
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {

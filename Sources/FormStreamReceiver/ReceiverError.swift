@@ -21,6 +21,8 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
     public static let tokenUnusable = Code(rawValue: "token-unusable")
     /// The path is not a directory, or can't be opened or made.
     public static let directoryUnusable = Code(rawValue: StorageError.Code.directoryUnusable.rawValue)
+    /// The directory for resumable uploads can't be opened or made, or is not safe.
+    public static let uploadsUnusable = Code(rawValue: "uploads-unusable")
     /// The response of a handler has a header, a status or a body that can't be sent.
     public static let invalidResponse = Code(rawValue: "invalid-response")
     /// The system has no thread or memory left.

@@ -65,6 +65,15 @@ import Testing
     "sync": Effect(
       flags: ["--into", "kept", "--sync"], line: "$F post -F 'f=x;filename=n' $U",
       expected: "\"stored_as\":\"n\""),
+    // What becomes of resumable uploads is tested in `ReceiveResumableTests`.
+    "no-resumable": Effect(
+      flags: ["--into", "kept", "--no-resumable"], line: "\(curl) -X OPTIONS $U", expected: "405"),
+    "max-store": Effect(
+      flags: ["--into", "kept", "--max-store", "3M"], line: "curl -sSi -X OPTIONS $U",
+      expected: "max-size=3145728,"),
+    "upload-age": Effect(
+      flags: ["--into", "kept", "--upload-age", "90"], line: "curl -sSi -X OPTIONS $U",
+      expected: "max-age=90"),
     "no-digest": Effect(
       flags: ["--no-digest"], line: "$F post -F a=b $U", expected: "\"sha256\":null"),
     "answer": Effect(

@@ -28,6 +28,8 @@ final class DirectoryServer: Sendable {
 
   var reportedRequests: [ReportedRequest] { log.withLock(\.self) }
 
+  var port: UInt16 { receiver.port }
+
   func client() throws -> RawClient { try RawClient(.ip("127.0.0.1", port: receiver.port)) }
 
   /// The response to one request on a new connection.

@@ -119,6 +119,42 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.receiving.synchronizes = true },
     Flag(
+      long: "no-resumable", group: .receiving, verbs: [.receive],
+      summary: "Let no upload go on after its connection broke",
+      detail: """
+        Otherwise, with --into, clients that can do so send an upload of 1 MiB or more in several requests if they must. What has \
+        arrived is in DIR/.formstream-uploads until the upload is complete.
+        """
+    ) { (arguments, _) in arguments.receiving.isResumable = false },
+    Flag(
+      long: "max-store", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
+      summary: "Keep at most N bytes of uploads that are not complete",
+      detail: """
+        N may end in K, M, G or T. The announced length of an upload counts from its beginning. Without room, an upload is not \
+        resumable. Needs --into.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard let size = Int64(size: argument.shown), size > 0 else {
+        throw .usage(
+          "\(argument.named("--max-store")) is not a size: write a number of bytes, with or without K, M, G or T at the "
+            + "end, such as 100G.")
+      }
+      arguments.receiving.maximumStore = size
+    },
+    Flag(
+      long: "upload-age", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
+      summary: "Remove uploads that didn't go on for S seconds (default: 86400, a day)",
+      detail: """
+        The response to a complete upload is kept as long, for a client that didn't get it. The least is 1. Needs --into.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let age = try argument.seconds(for: "--upload-age")
+      guard age >= .seconds(1) else {
+        throw .usage("\(argument.named("--upload-age")) is too short: the least is 1 second.")
+      }
+      arguments.receiving.uploadAge = age
+    },
+    Flag(
       long: "no-digest", group: .receiving, verbs: [.receive],
       summary: "Compute no SHA-256 of what is received, for speed",
       detail: "A digest that a client announces is compared nevertheless."

@@ -13,5 +13,8 @@ struct ReceivingArguments {
   var overwrites = false
   var synchronizes = false
   var makesDigests = true
+  var isResumable = true
+  var maximumStore: Int64?
+  var uploadAge: Duration?
   var response = ChosenResponse()
 }

@@ -31,6 +31,14 @@ extension ReceivePlan {
       throw .usage(
         "--keep-paths, --overwrite and --sync need --into DIR: without it, nothing is stored.")
     }
+    let limitsUploads = receiving.maximumStore != nil || receiving.uploadAge != nil
+    if limitsUploads, arguments.directory == nil {
+      throw .usage("--max-store and --upload-age need --into DIR: without it, no upload is resumable.")
+    }
+    if limitsUploads, !receiving.isResumable {
+      throw .usage(
+        "--max-store and --upload-age are about resumable uploads, and --no-resumable allows none: leave one of them out.")
+    }
     try Self.checkOverwriting(receiving, in: arguments.directory, arguments.files)
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try receiving.listeningAddress()
@@ -44,6 +52,9 @@ extension ReceivePlan {
       configuration.token = try input.secretFile(file, for: "--token-file", &notes).token()
     }
     configuration.makesDigests = receiving.makesDigests
+    if let directory = arguments.directory?.path, receiving.isResumable {
+      configuration.resumableUploads = receiving.resumableUploads(in: directory)
+    }
     let names = [userName(), hostName()].compactMap(\.self)
     configuration.page.owner = names.isEmpty ? nil : names.joined(separator: " on ")
     configuration.page.takesDirectories = receiving.keepsPaths
@@ -105,6 +116,13 @@ extension ReceivePlan {
 }
 
 extension ReceivingArguments {
+  fileprivate func resumableUploads(in directory: LocalPath) -> Receiver.ResumableUploads {
+    var uploads = Receiver.ResumableUploads(in: directory)
+    uploads.store = maximumStore
+    if let uploadAge { uploads.age = uploadAge }
+    return uploads
+  }
+
   fileprivate func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
     let text = try listen.text(for: "--listen")
     let subject = listen.named("--listen")

@@ -45,7 +45,7 @@ final class RequestLog: Sendable {
   /// sends are spelled out where the lines are written.
   func report(head: UploadRequest) {
     guard isVerbose, !queue.isStalled else { return }
-    let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)"
+    let first = "\(head.method) \(head.target.hidingUploadIDs.hidingURLSecrets) \(head.version)"
     queue.add(
       .trace(
         ["\(recordTime()) \(head.peer) > \(first)"] + head.headers.map { "\(head.peer) > \($0)" }))

@@ -53,6 +53,14 @@ final class BackgroundDigest {
     }
   }
 
+  /// Ends the thread, and returns the digest so far, which can be continued.
+  func suspend() throws(DigestError) -> SHA256? {
+    work.add(&buffer)
+    work.end(finalizes: false)
+    _ = try work.result().get()
+    return work.takeDigest()
+  }
+
   /// Waits for the digest of all bytes.
   func finalize() throws(DigestError) -> SHA256Digest? {
     work.add(&buffer)
@@ -69,6 +77,8 @@ private final class DigestWork: Sendable {
     var filled: [[UInt8]] = []
     /// Whether no more bytes will be added.
     var isOver = false
+    /// Whether the digest is computed at the end. Otherwise it can be continued.
+    var finalizes = true
     var result: Result<SHA256Digest?, DigestError>?
   }
 
@@ -97,8 +107,12 @@ private final class DigestWork: Sendable {
     }
   }
 
-  func end() {
-    state.withLock { $0.isOver = true }
+  func end(finalizes: Bool = true) {
+    state.withLock { state in
+      // The first call counts.
+      if !state.isOver { state.finalizes = finalizes }
+      state.isOver = true
+    }
   }
 
   func result() -> Result<SHA256Digest?, DigestError> {
@@ -117,7 +131,7 @@ private final class DigestWork: Sendable {
           buffer = []
         }
       }
-      return try digest.take()?.finalize()
+      return state.withLock(\.finalizes) ? try digest.take()?.finalize() : nil
     }
     state.withLock { $0.result = result }
   }

@@ -1,5 +1,6 @@
 import FormStreamDigest
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// A part while it is read. A short text field keeps its bytes; every other part passes them to a sink.
 package final class CollectedPart {
@@ -12,6 +13,7 @@ package final class CollectedPart {
   private let limit: Int
   private let digest: PartDigest?
   private var sha256: SHA256Digest?
+  private var isAdopted = false
   private var sink: (any PartSink)?
 
   /// - Parameter limit: the most bytes kept of a text field; nil if the part is not a text field.
@@ -36,8 +38,20 @@ package final class CollectedPart {
     if let sink { try sink.write(bytes) } else { value?.append(contentsOf: bytes) }
   }
 
+  /// Lets the sink take over a file that has all bytes of the part. Returns false if the bytes must be written instead.
+  ///
+  /// - Parameter sha256: the digest of the file; nil if none is wanted.
+  func adopt(_ file: PartialFile, sha256: SHA256Digest?) throws -> Bool {
+    let size = try file.size
+    guard let sink = sink as? any AdoptingSink, try sink.adopt(file) else { return false }
+    self.size = size
+    self.sha256 = sha256
+    isAdopted = true
+    return true
+  }
+
   func end() throws {
-    sha256 = try digest?.finalize()
+    if !isAdopted { sha256 = try digest?.finalize() }
     try sink?.end()
   }
 

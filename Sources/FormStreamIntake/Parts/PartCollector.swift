@@ -1,5 +1,6 @@
 import FormStreamDigest
 package import FormStreamMultipart
+package import FormStreamPlatform
 
 /// Collects the parts of a body: keeps short text fields, passes all other bytes to an upload, and records each part.
 package final class PartCollector {
@@ -60,6 +61,14 @@ package final class PartCollector {
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws {
     try current?.write(bytes)
+  }
+
+  /// Lets the current part's sink take over a file that has all bytes of the part. No bytes of the part were written. Returns
+  /// false if the sink can't take files over; then the bytes must be written.
+  ///
+  /// - Parameter sha256: the digest of the file, for the record; nil for none.
+  package func adopt(_ file: PartialFile, sha256: SHA256Digest?) throws -> Bool {
+    try current?.adopt(file, sha256: sha256) ?? false
   }
 
   package func endPart() throws {

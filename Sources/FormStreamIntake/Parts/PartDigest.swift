@@ -24,6 +24,14 @@ package final class PartDigest {
     if let background { background.update(bytes) } else { try digest?.update(bytes) }
   }
 
+  /// Ends the thread, if there is one. The digest can be continued later.
+  package func suspend() throws(DigestError) {
+    guard let background else { return }
+    digest = try background.suspend()
+    self.background = nil
+    size = 0
+  }
+
   /// The digest of all bytes. This method must be called only once.
   package func finalize() throws(DigestError) -> SHA256Digest? {
     if let background { return try background.finalize() }

@@ -5,11 +5,11 @@ package import FormStreamPlatform
 package final class StoredPart: PartSink {
   package private(set) var storedAs: String?
 
-  private let directory: StorageDirectory
+  let directory: StorageDirectory
   private let destination: SafePath
   private let temporaryName: FileName
   private let isStoredAtEnd: Bool
-  private var file: AtomicFile?
+  var file: AtomicFile?
 
   /// - Parameters:
   ///   - temporaryName: the file's name until it is stored.

@@ -60,6 +60,16 @@ package final class StorageDirectory: Sendable {
     }
   }
 
+  /// Takes over a complete file, which then gets the mode of a new file. Returns nil, and does nothing, if the file is on
+  /// another file system.
+  func adopt(_ file: PartialFile) throws(StorageError) -> AtomicFile? {
+    try attempting(.made) { () throws(SystemError) in
+      guard try file.isOnFileSystem(of: descriptor) else { return nil }
+      try file.setPermissions(replacing: nil)
+      return try file.makeAtomic()
+    }
+  }
+
   /// Reserves room for a file of at most `size` bytes, if the file system can.
   package func reserve(_ size: Int64, for file: AtomicFile) throws(StorageError) {
     try attempting(.written) { () throws(SystemError) in try file.reserve(size) }

@@ -81,6 +81,13 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         : operation.remedy)
   }
 
+  /// Bytes could not be appended to the file of an upload.
+  package static func notAppended(in directory: LocalPath, _ cause: SystemError) -> StorageError {
+    StorageError(
+      "be appended to", in: directory, cause, state: "What had arrived before is kept.",
+      remedy: Operation.written.remedy)
+  }
+
   /// A file that may only get a free name could not be stored.
   static func nameTaken(in directory: LocalPath) -> StorageError {
     StorageError(

@@ -9,6 +9,9 @@ package struct FileKey: Hashable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
   }
+
+  /// Whether both files are on one device.
+  package func isOnDevice(of other: FileKey) -> Bool { device == other.device }
 }
 
 /// An open directory. Names are relative to it, and a name that is a symbolic link is never
@@ -64,12 +67,29 @@ package final class DirectoryDescriptor: Sendable {
 
   deinit { close(number) }
 
+  /// Opens a directory inside another directory, and creates it first, for this user alone, if it is missing. Returns nil if
+  /// the name belongs to something else, such as a link, or if the directory belongs to another user, or other users can write
+  /// to it.
+  ///
+  /// C: `mkdirat`, `openat(O_NOFOLLOW)`, `fstat`
+  package convenience init?(
+    openingOrMakingPrivate name: some PathBytes, in parent: DirectoryDescriptor
+  ) throws(SystemError) {
+    _ = try parent.makeDirectory(name, permissions: 0o700)
+    try self.init(opening: name, in: parent)
+    var status = stat()
+    _ = try retryingInterrupts { fstat(number, &status) }
+    guard status.st_uid == geteuid(), status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { return nil }
+  }
+
   /// Creates a directory in this one. Returns false if the name is taken.
   ///
   /// C: `mkdirat`
-  package func makeDirectory(_ name: some PathBytes) throws(SystemError) -> Bool {
+  package func makeDirectory(
+    _ name: some PathBytes, permissions: UInt32 = 0o777
+  ) throws(SystemError) -> Bool {
     do throws(SystemError) {
-      _ = try retryingInterrupts { name.withCString { mkdirat(number, $0, 0o777) } }
+      _ = try retryingInterrupts { name.withCString { mkdirat(number, $0, permissions) } }
       return true
     } catch  where error.number == EEXIST {
       return false
@@ -263,6 +283,17 @@ package final class DirectoryDescriptor: Sendable {
     return name.withCString { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
       && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
       && status.st_mtim.tv_sec < time(nil) - seconds
+  }
+
+  /// When a file's contents were changed, in seconds since 1970; nil if there is no file with that name.
+  ///
+  /// C: `fstatat`
+  package func lastChange(of name: some PathBytes) -> Int64? {
+    var status = stat()
+    guard name.withCString({ fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+      return nil
+    }
+    return Int64(status.st_mtim.tv_sec)
   }
 
   /// Removes a file or a link, if there is one.

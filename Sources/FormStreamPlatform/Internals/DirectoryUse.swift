@@ -27,23 +27,32 @@ package final class DirectoryUse: Sendable {
     close(number)
   }
 
-  /// C: `fdopendir`, `readdir`
   private func removeLeftovers(in directory: DirectoryDescriptor) {
-    let duplicate = fcntl(number, F_DUPFD_CLOEXEC, 0)
-    guard duplicate >= 0 else { return }
-    guard let stream = fdopendir(duplicate) else {
-      close(duplicate)
-      return
+    try? directory.forEachName { name in
+      if name.isTemporary, directory.isOwnFile(name, olderThan: Self.maximumAge) {
+        directory.remove(name)
+      }
+    }
+  }
+}
+
+extension DirectoryDescriptor {
+  /// Calls `body` with the name of each file, directory and link in the directory, in no order, and with `.` and `..`.
+  ///
+  /// C: `fdopendir`, `readdir`
+  package func forEachName(_ body: (FileName) -> Void) throws(SystemError) {
+    let readable = try openForReading()
+    guard let stream = fdopendir(readable) else {
+      let error = SystemError(number: errno)
+      close(readable)
+      throw error
     }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
       // An entry is only as long as its name: a copy of the complete field would read past the end of the entry.
       guard let start = entry.pointer(to: \.d_name) else { continue }
       let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-      let name = FileName(bytes: Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
-      if name.isTemporary, directory.isOwnFile(name, olderThan: Self.maximumAge) {
-        directory.remove(name)
-      }
+      body(FileName(bytes: Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))))
     }
   }
 }

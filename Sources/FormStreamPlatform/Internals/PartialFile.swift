@@ -182,6 +182,30 @@ package final class PartialFile: Sendable {
     try descriptor.releaseRoom(after: size)
   }
 
+  /// Reserves room on the disk for a file of `size` bytes, if the file system can. The file keeps its size. ``truncate(to:)``
+  /// gives the room back.
+  ///
+  /// - Throws: `ENOSPC` and the like if there is not that much room.
+  ///
+  /// C: `fallocate(FALLOC_FL_KEEP_SIZE)`
+  package func reserve(_ size: Int64) throws(SystemError) {
+    _ = try descriptor.reserve(size)
+  }
+
+  /// Makes an atomic file of this file, which then belongs to the atomic file alone: its name is the atomic file's temporary
+  /// name.
+  package func makeAtomic() throws(SystemError) -> AtomicFile {
+    AtomicFile(descriptor, named: name, in: directory, size: try size)
+  }
+
+  /// Whether the file is on the same file system as a directory, so that it can be moved there.
+  ///
+  /// C: `fstat`, `fstatat`
+  package func isOnFileSystem(of directory: DirectoryDescriptor) throws(SystemError) -> Bool {
+    let itself = FileName(bytes: [UInt8(ascii: ".")])
+    return try directory.identity(of: itself)?.isOnDevice(of: descriptor.identity()) ?? false
+  }
+
   /// Writes the contents to the disk.
   ///
   /// C: `fsync`

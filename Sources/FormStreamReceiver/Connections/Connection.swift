@@ -200,6 +200,27 @@ final class Connection: Sendable {
     return socket.sendAtOnce(bytes)
   }
 
+  /// Sends an interim response (RFC 9110 §15.2) without libmicrohttpd, unless the client has not taken all earlier bytes yet: then
+  /// only a part of the response might fit, and the client must never be waited for. Returns whether the response was sent.
+  @discardableResult func sendInterim(_ bytes: [UInt8]) -> Bool {
+    state.withLock { state in
+      guard state.phase == .body, !isTLS, socket.traffic?.isRead ?? false else { return false }
+      if socket.sendAtOnce(bytes) { return true }
+      // A part may have been sent, and nothing that follows it could be read.
+      cut(&state)
+      return false
+    }
+  }
+
+  /// Cuts the connection off in the middle of a body, because its client has begun a newer request that replaces this one.
+  func cut(because reason: UploadRefusal) {
+    state.withLock { state in
+      guard state.phase == .body else { return }
+      state.cutReason = reason
+      cut(&state)
+    }
+  }
+
   /// Cuts the connection off if a time limit is exceeded. In the middle of a body, the reason is sent to the client if
   /// possible.
   func cutIfLate(_ limits: Receiver.Limits) {

@@ -55,7 +55,8 @@ public struct DirectoryHandler: UploadHandler {
   /// Accepts every request.
   public func begin(_ request: UploadRequest) -> any Upload {
     StoredUpload(
-      directory, keepsPaths: keepsPaths, announcedSize: request.contentLength,
+      directory, keepsPaths: keepsPaths,
+      announcedSize: request.hasArrived ? nil : request.contentLength,
       ifTaken: request.mustBeNew ? .refuse : overwrites ? .replace : .addNumber)
   }
 }

@@ -42,6 +42,11 @@ public struct UploadResponse: Hashable, Sendable {
     }
   }
 
+  /// A response of the receiver itself, whose parts are not checked.
+  init(ownStatus: Int, headers: HTTPHeaders, body: [UInt8]) {
+    (status, self.headers, self.body) = (ownStatus, headers, body)
+  }
+
   /// Creates a response whose body is text.
   ///
   /// - Throws: `invalidResponse`.

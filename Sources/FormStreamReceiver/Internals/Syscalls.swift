@@ -474,9 +474,11 @@ func acceptFailure() -> Daemon.AcceptResult {
 
 /// The current time in the format of HTTP (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
+/// - Parameter seconds: how much later the time is; at most a hundred years.
+///
 /// C: `gmtime_r`
-func httpDate() -> String {
-  var now = time(nil)
+func httpDate(after seconds: Int64 = 0) -> String {
+  var now = time(nil) + Int(clamping: min(max(seconds, 0), 3_155_760_000))
   var fields = tm()
   gmtime_r(&now, &fields)
   let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

@@ -27,7 +27,7 @@ struct AccessControl: Sendable {
         .unauthorized, status: 401,
         "The token is missing or wrong: send \"Authorization: Bearer TOKEN\".")
     }
-    return head.isUpload ? originRefusal(head) : nil
+    return head.mayChangeSomething ? originRefusal(head) : nil
   }
 
   /// How much of the page for uploads a client may see.

@@ -3,9 +3,11 @@ import FormStreamDigest
 
 /// The SHA-256 that a client announces for its body (RFC 9530). `Content-Digest` is the digest of the bytes that are sent,
 /// and `Repr-Digest` is the digest of the file. Both are the same here, because partial and compressed files are not
-/// accepted.
+/// accepted. Only the parts of a resumable upload have a `Content-Digest` of their own.
 struct AnnouncedDigest {
-  private static let headers = ["Content-Digest", "Repr-Digest"]
+  /// The header with the digest of the bytes of one request.
+  static let contentHeader = "Content-Digest"
+  private static let headers = [contentHeader, "Repr-Digest"]
 
   private let digests: Set<[UInt8]>
 
@@ -14,11 +16,12 @@ struct AnnouncedDigest {
   /// RFC 9530 §2: "A recipient MAY ignore any or all of the Integrity fields' members". Members for other algorithms are
   /// ignored.
   ///
+  /// - Parameter headers: the names of the headers.
   /// - Throws: a refusal if a header can't be read. RFC 9651 §4.2 allows ignoring the header instead, but then the client
   ///   would take the response for a confirmation of its digest.
-  init?(_ head: RequestHead) throws(UploadRefusal) {
+  init?(_ head: RequestHead, headers: [String] = headers) throws(UploadRefusal) {
     var digests: Set<[UInt8]> = []
-    for name in Self.headers {
+    for name in headers {
       let lines = head.values(of: name)
       guard !lines.isEmpty else { continue }
       guard let field = StructuredDictionary(lines.joined(separator: ", ")) else {

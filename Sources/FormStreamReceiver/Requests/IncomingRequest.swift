@@ -21,11 +21,13 @@ final class IncomingRequest {
     case close
   }
 
-  private enum State {
+  enum State {
     /// The head is not complete.
     case head
     /// The body is being decoded.
     case body(BodyDecoder, PartCollector)
+    /// The body is appended to a resumable upload.
+    case appending(Append)
     /// The rest of the body, at most `remaining` bytes, is discarded; then the response is sent.
     case discarding(Response, remaining: Int64)
     case responded
@@ -37,7 +39,7 @@ final class IncomingRequest {
   /// How many bytes are discarded at most after a head or chunks that can't be read.
   private static let maximumUnread = 8 * 1024 * 1024
 
-  private let service: Service
+  let service: Service
   let connection: Connection
   /// The target as the client sent it.
   let target: String
@@ -45,22 +47,28 @@ final class IncomingRequest {
   let targetSize: Int
   private let began = ContinuousClock.now
   /// The memory for this request's record, taken from the budget that all requests share.
-  private let memory: MemoryBudget.Share
+  let memory: MemoryBudget.Share
   /// When the head was complete.
   private var time = ""
-  private var head: RequestHead?
-  private var state = State.head
+  var head: RequestHead?
+  var state = State.head
   private var isBodyBegun = false
-  private var bodyBytes: Int64 = 0
+  var bodyBytes: Int64 = 0
   /// How many bytes of the body have arrived, including the discarded bytes.
   private var arrivedBytes: Int64 = 0
   private var bodyLimit = Int64.max
-  private var collector: PartCollector?
+  var collector: PartCollector?
   private var announcedDigest: AnnouncedDigest?
   /// The digest of the body so far; nil if none was announced.
   private var bodyDigest: PartDigest?
   private var failure: ReceivedForm.Failure?
   private var cause: (any Error)?
+  /// The resumable upload that this request has completed; nil if there is none.
+  var processed: ProcessedUpload?
+  /// Whether the request is reported. A request that only goes on with a resumable upload is not.
+  var isRecorded = true
+  /// How many bytes of a resumable upload are kept after its connection ended; nil if there is no such upload.
+  private var offsetKept: Int64?
   /// The request as the record in the response describes it; nil until there is a response.
   private var received: ReceivedRequest?
   private var status: Int?
@@ -104,20 +112,24 @@ final class IncomingRequest {
         return refuse(refusal, isEndKnown: false)
       }
       if let refusal = connection.refusal ?? service.refusal(of: head) { throw refusal }
+      let operation = service.uploads == nil ? nil : UploadOperation(head)
+      if let store = service.uploads, let operation,
+        let step = try begin(operation, head, in: store)
+      {
+        return step
+      }
       guard head.isUpload else {
         state = .discarding(try service.page(for: head), remaining: 0)
         return respondWithoutBody(head)
       }
-      bodyLimit = limits.body ?? .max
-      let decoder = try BodyDecoder(
-        contentType: head.values(of: "content-type").first, isPut: head.method == "PUT",
-        escaping: service.configuration.escaping, limits: limits.form)
-      switch decoder {
-      case .form: break
-      case .fields: bodyLimit = min(bodyLimit, limits.urlEncodedBody)
-      case .raw: bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
+      let decoder: BodyDecoder
+      (decoder, bodyLimit) = try service.bodyDecoder(for: head)
+      if head.contentLength ?? 0 > bodyLimit { throw UploadRefusal.bodyTooLarge(bodyLimit) }
+      if let store = service.uploads, case .create(let fields) = operation,
+        let step = try createUpload(fields, head, limit: bodyLimit, in: store)
+      {
+        return step
       }
-      if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
       let collector = PartCollector(
         try service.handler.begin(request),
         options: service.collectorOptions(reserving: memory.grow(by:)))
@@ -145,7 +157,7 @@ final class IncomingRequest {
     switch state {
     case .body(let decoder, let collector):
       do {
-        guard bodyLimit - bodyBytes >= bytes.count else { throw tooLarge(bodyLimit) }
+        guard bodyLimit - bodyBytes >= bytes.count else { throw UploadRefusal.bodyTooLarge(bodyLimit) }
         bodyBytes += Int64(bytes.count)
         try bodyDigest?.update(bytes)
         try decoder.decode(bytes, into: collector)
@@ -153,6 +165,7 @@ final class IncomingRequest {
       } catch {
         return refuse(UploadRefusal(error), cause: error)
       }
+    case .appending(let append): return self.append(bytes, by: append)
     case .discarding(let response, let remaining):
       let remaining = remaining - Int64(bytes.count)
       guard remaining >= 0 else { return .close }
@@ -176,6 +189,7 @@ final class IncomingRequest {
       } catch {
         return refuse(UploadRefusal(error), cause: error, isRead: true)
       }
+    case .appending(let append): return endAppending(append)
     case .discarding(var response, _):
       // The client must not send another request on this connection.
       if service.isStopping || connection.refusal != nil { response.closes = true }
@@ -201,7 +215,14 @@ final class IncomingRequest {
     connection.enter(.lingering)
     // A connection that is about to end must not count as waiting for a request.
     defer { connection.enter(closesConnection ? .draining : .head) }
-    guard head?.isUpload == true || failure != nil else { return }
+    if case .appending(let append) = state {
+      // What has arrived is kept, whatever becomes of this request.
+      offsetKept = append.offset
+      state = .responded
+    } else {
+      let isUpload = head?.isUpload == true && isRecorded
+      guard isUpload || processed != nil || failure != nil else { return }
+    }
     if received == nil {
       failure = ReceivedForm.Failure(connection.cutReason ?? connectionLost)
       makeRecord(isComplete: false, status: isCut ? statusOfCut : nil)
@@ -233,7 +254,7 @@ extension IncomingRequest {
       guard isNew, failure == nil else { return }
       time = recordTime()
       refusal = UploadRefusal(unreadableHead: status)
-    case .body:
+    case .body, .appending:
       // At this moment, another thread may be sending a response and cutting the client off.
       guard connection.beginHandling(0) else { return }
       refusal = UploadRefusal(unreadableChunks: status, at: bodyBytes)
@@ -290,7 +311,11 @@ extension IncomingRequest {
   ///
   /// - Returns: nil if there is nothing to send.
   private func cutOff(_ refusal: UploadRefusal) -> (status: Int, bytes: [UInt8])? {
-    guard case .body = state, !connection.isTLS else { return nil }
+    switch state {
+    case .body, .appending: break
+    case .head, .discarding, .responded: return nil
+    }
+    guard !connection.isTLS else { return nil }
     failure = ReceivedForm.Failure(refusal)
     makeRecord(isComplete: false, status: refusal.status)
     status = refusal.status
@@ -302,17 +327,11 @@ extension IncomingRequest {
     duration = .now - began
   }
 
-  private func tooLarge(_ limit: Int64) -> UploadRefusal {
-    UploadRefusal(
-      .bodyTooLarge, status: 413,
-      "The body has more than \(counted(limit, "byte", "bytes")), which is the limit here: send less."
-    )
-  }
-
   private var connectionLost: UploadRefusal {
     UploadRefusal(
       .connectionLost, status: 400,
       "The connection ended at byte \(bodyBytes) of the body, or the body's framing is broken there."
+        + (offsetKept.map { " The upload can go on after its first \(counted($0, "byte", "bytes"))." } ?? "")
     )
   }
 
@@ -322,7 +341,7 @@ extension IncomingRequest {
   ///   - cause: the error that led to the refusal.
   ///   - isEndKnown: whether it is known where the request ends.
   ///   - isRead: whether the end of the request has been read.
-  private func refuse(
+  func refuse(
     _ refusal: UploadRefusal, cause: (any Error)? = nil, isEndKnown: Bool = true,
     isRead: Bool = false
   ) -> Step {
@@ -340,6 +359,8 @@ extension IncomingRequest {
     response.closes = closesAfterResponse
     // Releasing the collector removes the parts' files.
     collector = nil
+    processed?.settle(&response)
+    response = marked(response)
     if isRead {
       state = .discarding(response, remaining: 0)
       return end()
@@ -370,27 +391,29 @@ extension IncomingRequest {
   /// Responds to a request without a body. libmicrohttpd closes the connection after a response that is queued before
   /// the request's end, even if no body follows; so the receiver waits for the end. But after `Expect: 100-continue`
   /// libmicrohttpd would ask for a body first.
-  private func respondWithoutBody(_ head: RequestHead) -> Step {
+  func respondWithoutBody(_ head: RequestHead) -> Step {
     head.expectsContinue ? end() : .proceed
   }
 
   /// Responds to an upload that has ended and was accepted.
   ///
   /// - Parameter own: the handler's response; nil if it has none.
-  private func respond(_ own: UploadResponse?) -> Step {
+  func respond(_ own: UploadResponse?) -> Step {
     let status = own?.status ?? 200
-    makeRecord(isComplete: true, status: status)
+    makeRecord(isComplete: true, status: processed?.status(for: status) ?? status)
     // The collector's memory is not needed while the client reads the response.
     collector = nil
     var response = self.own(own) ?? response(status: status)
     response.closes = closesAfterResponse
+    processed?.settle(&response)
+    response = marked(response)
     state = .discarding(response, remaining: 0)
     return end()
   }
 
   /// libmicrohttpd does not show how chunks were framed: a proxy may see more body after the point where libmicrohttpd sees the
   /// end. So the bytes after this point are never read as a request.
-  private var closesAfterResponse: Bool { head?.framing == .chunked }
+  var closesAfterResponse: Bool { head?.framing == .chunked }
 
   /// The response of a handler; nil if the receiver's own response is to be sent.
   private func own(_ response: UploadResponse?) -> Response? {
@@ -400,7 +423,7 @@ extension IncomingRequest {
 
   /// The receiver's own response, with the record that was made.
   private func response(status: Int) -> Response {
-    let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
+    let accepted = (processed?.origin ?? head)?.values(of: "accept").joined(separator: ",") ?? ""
     let isForPage = accepted.utf8.firstRange(of: "text/html".utf8) != nil
     var response: Response =
       if isForPage, let form = received?.form {
@@ -417,8 +440,10 @@ extension IncomingRequest {
   /// - Parameter status: the status of the response; nil if there is none.
   private func makeRecord(isComplete: Bool, status: Int?) {
     received = ReceivedRequest(
-      peer: connection.peer, method: head?.method ?? "-", target: target, time: time,
-      framing: head?.framing ?? .none, contentLength: head?.contentLength, status: status,
+      peer: connection.peer, method: (processed?.origin ?? head)?.method ?? "-",
+      target: processed?.origin.target ?? target.hidingUploadIDs, time: time,
+      framing: processed == nil ? head?.framing ?? .none : .contentLength,
+      contentLength: processed?.size ?? head?.contentLength, status: status,
       form: ReceivedForm(
         bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [],
         failure: failure))
@@ -426,16 +451,16 @@ extension IncomingRequest {
 }
 
 extension RequestHead {
-  fileprivate func request(from peer: String) -> UploadRequest {
+  func request(from peer: String) -> UploadRequest {
     UploadRequest(
       peer: peer, method: method, target: target, version: version, path: "/\(decodedPath)",
       headers: fields, framing: framing, contentLength: contentLength)
   }
 
   /// The part that stands for a body that is not a form. The path of a PUT is the file name of this part.
-  fileprivate var rawPart: PartDescription {
+  var rawPart: PartDescription {
     // A path that ends in a slash names no file.
-    let name = method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
+    let name = isTus ? tusFilename ?? "" : method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
     return PartDescription(
       filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
   }

@@ -32,6 +32,9 @@ struct RequestHead {
 
   var isUpload: Bool { method == "POST" || method == "PUT" }
 
+  /// Whether the request may change something here: uploads, and going on with a resumable upload.
+  var mayChangeSomething: Bool { isUpload || method == "PATCH" || method == "DELETE" }
+
   /// The path without the query, and without the scheme and host of an absolute target.
   var path: Substring {
     var rest = target.utf8[...]
@@ -61,6 +64,14 @@ struct RequestHead {
   var decodedPath: String {
     let bytes = PercentDecoder.decoded(path.utf8.drop { $0 == UInt8(ascii: "/") })
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// This head without the headers of that name.
+  func without(_ name: String) -> RequestHead {
+    var rest: HTTPHeaders = [:]
+    for field in fields where !field.name.isSameHeaderName(as: name) { rest.append(field) }
+    return RequestHead(
+      method: method, target: target, version: version, fields: rest, isPlain: isPlain)
   }
 
   /// Whether a body follows, or may follow.

@@ -30,6 +30,18 @@ struct Response: Sendable {
     (status, headers, body) = (response.status, response.headers, response.body)
   }
 
+  /// A response that was kept.
+  init(kept status: Int, headers: HTTPHeaders, body: [UInt8]) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+  }
+
+  /// A response without a body about a resumable upload.
+  static func uploads(_ status: Int, _ headers: HTTPHeaders) -> Response {
+    var all: HTTPHeaders = ["Cache-Control": "no-store"]
+    for header in headers { all.append(header) }
+    return Response(kept: status, headers: all, body: [])
+  }
+
   /// The record of a request.
   static func json(_ line: [UInt8], status: Int) -> Response {
     Response(status: status, type: "application/json", body: line)

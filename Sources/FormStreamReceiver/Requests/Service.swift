@@ -14,6 +14,8 @@ final class Service: Sendable {
   private let pageWithoutOwner: Response
   /// The memory that the records of all requests share.
   let memory: MemoryBudget
+  /// The resumable uploads; nil if no upload is resumable.
+  let uploads: UploadStore?
   private let access: AccessControl
   private let stopping = Guarded(false)
 
@@ -21,7 +23,10 @@ final class Service: Sendable {
     _ configuration: Receiver.Configuration, handler: any UploadHandler,
     onRequest: @escaping @Sendable (ReceivedRequest) -> Void,
     onHead: @escaping @Sendable (UploadRequest) -> Void
-  ) {
+  ) throws(ReceiverError) {
+    uploads = try configuration.resumableUploads.map { (settings) throws(ReceiverError) in
+      try UploadStore(settings.bounded)
+    }
     self.configuration = configuration
     self.handler = handler
     self.onRequest = onRequest
@@ -49,6 +54,7 @@ final class Service: Sendable {
   /// Refuses all requests from now on.
   func stop() {
     stopping.withLock { $0 = true }
+    uploads?.stop()
   }
 
   /// Whether all requests are refused from now on.
@@ -59,7 +65,7 @@ final class Service: Sendable {
     if isStopping { return .receiverStops }
     if let refusal = access.refusal(of: head) { return refusal }
     guard head.isUpload else { return nil }
-    if let refusal = head.partRefusal
+    if let refusal = (createsUpload(head) ? nil : head.partRefusal)
       ?? head.conditionRefusal(supportsIfNoneMatch: handler.supportsIfNoneMatch)
     {
       return refusal
@@ -80,6 +86,30 @@ final class Service: Sendable {
       )
     }
     return nil
+  }
+
+  /// Whether the request may create a resumable upload. Then its body may be a part of one.
+  private func createsUpload(_ head: RequestHead) -> Bool {
+    guard uploads != nil, case .create = UploadOperation(head) else { return false }
+    return head.values(of: "Content-Range").isEmpty
+  }
+
+  /// What decodes the body of a request with this head, and the most bytes that the body may have.
+  ///
+  /// - Throws: ``MultipartError`` if the type is a multipart type without a valid boundary.
+  func bodyDecoder(
+    for head: RequestHead
+  ) throws(MultipartError) -> (decoder: BodyDecoder, limit: Int64) {
+    let limits = configuration.limits
+    let decoder = try BodyDecoder(
+      contentType: head.values(of: "content-type").first, isPut: head.method == "PUT" || head.isTus,
+      escaping: configuration.escaping, limits: limits.form)
+    let limit = limits.body ?? .max
+    return switch decoder {
+    case .form: (decoder, limit)
+    case .fields: (decoder, min(limit, limits.urlEncodedBody))
+    case .raw: (decoder, min(limit, limits.form.partBytes ?? .max))
+    }
   }
 
   /// The response to a request that uploads nothing.
@@ -112,6 +142,14 @@ extension Service {
   var lastResponse: [UInt8] {
     let refusal = UploadRefusal.receiverStops
     return bytes(of: .text(refusal.description, for: refusal))
+  }
+
+  /// The bytes of an interim response: draft-ietf-httpbis-resumable-upload §5.
+  static func interimResponse(_ headers: HTTPHeaders) -> [UInt8] {
+    var head =
+      "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: \(UploadFields.version)\r\n"
+    for header in headers { head += "\(header.name): \(header.value)\r\n" }
+    return Array("\(head)\r\n".utf8)
   }
 
   /// The bytes of a response that is sent without libmicrohttpd.

@@ -3,11 +3,17 @@ import FormStreamPlatform
 
 /// The value of a header that is a dictionary (RFC 9651 §3.2), such as `sha-256=:…:, sha-512=:…:`.
 ///
-/// Only byte sequences are kept. The syntax of all other values is checked.
+/// Only byte sequences, booleans and integers are kept. The syntax of all other values is checked. ``item(_:)`` reads a header
+/// that is a single value.
 struct StructuredDictionary {
   enum Value: Equatable {
     case bytes([UInt8])
+    case boolean(Bool)
+    case integer(Int64)
     case other
+
+    var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
   }
 
   /// RFC 9651 §4.2.2: of two members with the same key, the last counts.
@@ -19,7 +25,8 @@ struct StructuredDictionary {
     rest = Array(text.utf8).trimmingBlanks()
     while !rest.isEmpty {
       guard let key = key() else { return nil }
-      guard let value = take("=") ? item() : .other, skipParameters() else { return nil }
+      // RFC 9651 §3.2: "Members whose value is Boolean … true MUST omit that value".
+      guard let value = take("=") ? item() : .boolean(true), skipParameters() else { return nil }
       values[key] = value
       rest = rest.drop(while: \.isBlank)
       if rest.isEmpty { return }
@@ -28,6 +35,16 @@ struct StructuredDictionary {
       // A comma at the end is an error.
       if rest.isEmpty { return nil }
     }
+  }
+
+  /// The value of a header that is an item (RFC 9651 §3.3), such as `?1` or `12;q=1`; nil if it is none.
+  static func item(_ text: String) -> Value? {
+    guard var reader = StructuredDictionary("") else { return nil }
+    reader.rest = Array(text.utf8).trimmingBlanks()
+    guard let value = reader.bareItem(), reader.skipParameters(), reader.rest.isEmpty else {
+      return nil
+    }
+    return value
   }
 
   private mutating func take(_ character: Character) -> Bool {
@@ -79,7 +96,8 @@ struct StructuredDictionary {
     case UInt8(ascii: "\""): return string()
     case UInt8(ascii: "?"):
       rest.removeFirst()
-      return take("0") || take("1") ? .other : nil
+      if take("1") { return .boolean(true) }
+      return take("0") ? .boolean(false) : nil
     case UInt8(ascii: "@"):
       rest.removeFirst()
       return number()
@@ -117,10 +135,16 @@ struct StructuredDictionary {
 
   /// "sf-integer = ["-"] 1*15DIGIT", "sf-decimal = ["-"] 1*12DIGIT "." 1*3DIGIT"
   private mutating func number() -> Value? {
-    _ = take("-")
-    let digits = take(while: \.isASCIIDigit).count
-    guard take(".") else { return (1...15).contains(digits) ? .other : nil }
-    return (1...12).contains(digits) && (1...3).contains(take(while: \.isASCIIDigit).count)
+    let sign: Int64 = take("-") ? -1 : 1
+    let digits = take(while: \.isASCIIDigit)
+    guard take(".") else {
+      // 15 digits fit into 64 bits.
+      guard (1...15).contains(digits.count),
+        let number = Int64(String(decoding: digits, as: UTF8.self))
+      else { return nil }
+      return .integer(sign * number)
+    }
+    return (1...12).contains(digits.count) && (1...3).contains(take(while: \.isASCIIDigit).count)
       ? .other : nil
   }
 }

@@ -77,6 +77,11 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     response = nil
   }
 
+  /// A refusal with a response of its own.
+  init(_ code: Code, status: Int, _ description: String, sending response: UploadResponse) {
+    (self.code, self.status, self.description, self.response) = (code, status, description, response)
+  }
+
   /// The refusal that stands for a handler's own response.
   init(sending response: UploadResponse) {
     code = .refused

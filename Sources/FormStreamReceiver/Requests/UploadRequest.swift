@@ -26,9 +26,11 @@ public struct UploadRequest: Hashable, Sendable {
   /// The headers in order, with their names as the client wrote them.
   public let headers: HTTPHeaders
   /// How the body is framed.
-  public let framing: Framing
+  public internal(set) var framing: Framing
   /// The announced length of the body; nil if none was announced.
-  public let contentLength: Int64?
+  public internal(set) var contentLength: Int64?
+  /// Whether the complete body has arrived already, as the body of a resumable upload has. Then no room is needed for it.
+  var hasArrived = false
 
   /// Whether the upload may be stored only if its target's name is free: the client sent `If-None-Match: *` (RFC 9110
   /// §13.1.2) with a PUT. If the name is taken, refuse with status 412.

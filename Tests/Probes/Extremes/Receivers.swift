@@ -26,6 +26,22 @@ func receiverCells() -> [Cell] {
   cells += limit("headTime", Extremes.durations) { $0.headTime = $1 }
   cells += limit("idleTime", Extremes.durations) { $0.idleTime = $1 }
   cells += limit("responseTime", Extremes.durations) { $0.responseTime = $1 }
+  func uploads<Value: Sendable>(
+    _ name: String, _ values: [Value],
+    _ set: @escaping @Sendable (inout Receiver.ResumableUploads, Value) -> Void
+  ) -> [Cell] {
+    Cell.each("Receiver.ResumableUploads.\(name)", values) { value in
+      var configuration = Receiver.Configuration()
+      var uploads = Receiver.ResumableUploads(in: "/tmp")
+      set(&uploads, value)
+      configuration.resumableUploads = uploads
+      return try await receive(configuration)
+    }
+  }
+  cells += uploads("minimumSize", Extremes.int64s) { $0.minimumSize = $1 }
+  cells += uploads("count", Extremes.integers) { $0.count = $1 }
+  cells += uploads("store", Extremes.int64s) { $0.store = $1 }
+  cells += uploads("age", Extremes.durations) { $0.age = $1 }
   cells += limit("form.boundary", Extremes.integers) { $0.form.boundary = $1 }
   cells += limit("form.headerBlock", Extremes.integers) { $0.form.headerBlock = $1 }
   cells += limit("form.headersPerPart", Extremes.integers) { $0.form.headersPerPart = $1 }

@@ -1,0 +1,56 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+
+extension Receiver {
+  /// The options of resumable uploads: uploads that can go on after their connection broke, even if the receiver was started
+  /// again meanwhile.
+  ///
+  /// Clients use the protocol of draft-ietf-httpbis-resumable-upload, interop version 8, or tus 1.0. The bytes of an upload that is not
+  /// complete are in a file in the directory `.formstream-uploads`, which only this user can read. If a complete upload is one
+  /// file, ``DirectoryHandler`` takes that file over, so the upload is not copied. A handler is asked only when the
+  /// upload is complete.
+  ///
+  /// What a client was told to be stored survives the end of the receiver's process, but maybe not a power failure.
+  public struct ResumableUploads: Hashable, Sendable {
+    /// The directory that gets the directory `.formstream-uploads`. It should be the directory of the handler, or at least on
+    /// the same file system. Its last component is made if it does not exist.
+    public var directory: LocalPath
+    /// The least bytes in a resumable upload. Shorter bodies are ordinary uploads, which cost less.
+    public var minimumSize: Int64 = 1024 * 1024
+    /// The most uploads at once that are not complete. As many responses to complete uploads are kept, so that a client that
+    /// lost its response gets it again.
+    ///
+    /// If there are this many, the oldest upload without a byte is removed to make room, if it is older than a minute. If there is
+    /// none, further uploads are not resumable.
+    public var count = 1024
+    /// The most bytes of all uploads together that are not complete; nil means no limit. The announced length of an upload
+    /// counts from its beginning.
+    public var store: Int64?
+    /// How long an upload is kept after its last byte has arrived, and how long the response to a complete upload is kept. The
+    /// shortest time is a second.
+    public var age = Duration.seconds(24 * 60 * 60)
+
+    /// The default options.
+    public init(in directory: LocalPath) {
+      self.directory = directory
+    }
+  }
+}
+
+extension Receiver.ResumableUploads {
+  /// The greatest number of a structured field (RFC 9651 §3.3.1).
+  static let greatestNumber: Int64 = 999_999_999_999_999
+
+  /// These options without values that make no sense.
+  var bounded: Receiver.ResumableUploads {
+    var bounded = self
+    bounded.minimumSize = min(max(minimumSize, 0), Self.greatestNumber)
+    bounded.count = min(max(count, 1), 1 << 20)
+    bounded.store = store.map { max($0, 0) }
+    bounded.age = max(age.bounded, .seconds(1))
+    return bounded
+  }
+
+  /// The age in complete seconds.
+  var ageInSeconds: Int64 { age.components.seconds }
+}

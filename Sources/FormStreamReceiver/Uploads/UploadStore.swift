@@ -1,0 +1,221 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The resumable uploads of a receiver: those that are not complete, and the responses to those that are.
+///
+/// The files decide what there is: each upload has a file with the bytes that have arrived, and a file with its
+/// ``UploadState``. This object knows their names and sizes, so that the limits cost nothing to check.
+final class UploadStore: Sendable {
+  /// The thread that removes uploads that are too old.
+  private enum Remover { case none, running, stopped }
+
+  /// How long an upload without a byte is safe from being removed for another one.
+  private static let graceTime: Int64 = 60
+
+  let settings: Receiver.ResumableUploads
+  private let parent: DirectoryDescriptor
+  /// The directory of the files; nil until there is an upload.
+  private let directory = Guarded<DirectoryDescriptor?>(nil)
+  /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
+  private let index = Guarded<[UploadID: PartialUpload]>([:])
+  /// The bytes that the uploads that are not complete have, or will have.
+  private let claimed = Guarded<Int64>(0)
+  /// Marks the directory as in use by this process; nil if there is none, or the file system does not support that.
+  private let use = Guarded<DirectoryUse?>(nil)
+  /// Signalled when there is a first upload, and at the end.
+  private let wakeRemover = AutoResetEvent()
+  private let remover = Guarded(Remover.none)
+  /// Held while room is made for a new upload, so that two new ones don't get the same room.
+  private let creation = Guarded(())
+
+  /// Opens the directory, finds the uploads of earlier receivers, and removes those that have expired.
+  ///
+  /// - Throws: `uploadsUnusable`.
+  init(_ settings: Receiver.ResumableUploads) throws(ReceiverError) {
+    self.settings = settings
+    do throws(SystemError) {
+      guard settings.directory.isUsable else { throw .notFound }
+      parent = try DirectoryDescriptor(openingOrMaking: settings.directory)
+      if try parent.identity(of: UploadID.directoryName) != nil { try findUploads() }
+    } catch {
+      throw ReceiverError(
+        .uploadsUnusable, on: settings.directory.description,
+        "The directory \".formstream-uploads\" in \"\(settings.directory)\" can't be used for resumable uploads: \(error). It "
+          + "must be a directory of this user that no other user can write to, and no link: move away what has this name, or "
+          + "switch resumable uploads off.",
+        underlying: error)
+    }
+  }
+
+  /// Opens the directory of the files, and makes it first if there is none.
+  private func openDirectory() throws(SystemError) -> DirectoryDescriptor {
+    try directory.withLock { known throws(SystemError) in
+      if let known { return known }
+      guard
+        let opened = try DirectoryDescriptor(
+          openingOrMakingPrivate: UploadID.directoryName, in: parent)
+      else { throw .notADirectory }
+      known = opened
+      use.withLock { $0 = try? DirectoryUse(of: opened) }
+      return opened
+    }
+  }
+
+  private func findUploads() throws(SystemError) {
+    let directory = try openDirectory()
+    var ids: Set<UploadID> = []
+    try directory.forEachName { name in
+      if let id = UploadID(fileName: name) { ids.insert(id) }
+    }
+    let now = secondsSince1970()
+    for id in ids {
+      if let upload = PartialUpload(found: id, in: self, directory) {
+        index.withLock { $0[id] = upload }
+        claimed.withLock { $0 += upload.claimedBytes }
+        continue
+      }
+      // What can't be used may belong to another receiver, which would have removed it by now.
+      for name in [id.stateName, id.bodyName] {
+        if let change = directory.lastChange(of: name), now - change >= settings.ageInSeconds {
+          directory.remove(name)
+        }
+      }
+    }
+    removeExpired()
+    if index.withLock({ !$0.isEmpty }) { startRemover() }
+  }
+
+  /// The upload with that name; nil if there is none.
+  func upload(_ id: UploadID) -> PartialUpload? {
+    removeExpired()
+    return index.withLock { $0[id] }
+  }
+
+  /// Creates an upload. Nothing of it has arrived.
+  ///
+  /// - Throws: a refusal if there is no room for it, or an error of the system.
+  func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
+    removeExpired()
+    if let length, let store = settings.store, length > store { throw UploadRefusal.noRoomForUpload }
+    do {
+      return try create(origin: origin, length: length, in: try openDirectory())
+    } catch let error as SystemError where error == .notFound {
+      // Somebody has removed the directory.
+      directory.withLock { $0 = nil }
+      return try create(origin: origin, length: length, in: try openDirectory())
+    }
+  }
+
+  private func create(
+    origin: RequestHead, length: Int64?, in directory: DirectoryDescriptor
+  ) throws -> PartialUpload {
+    let upload = PartialUpload(new: UploadID(), in: self, directory, length: length)
+    try creation.withLock { _ in
+      try makeRoom()
+      guard claim(upload.claimedBytes) else { throw UploadRefusal.noRoomForUpload }
+      index.withLock { $0[upload.id] = upload }
+    }
+    do {
+      try upload.makeFiles(UploadState(origin: origin, length: length))
+    } catch {
+      remove(upload)
+      throw error
+    }
+    startRemover()
+    return upload
+  }
+
+  /// Makes room for one more upload in the number of uploads.
+  private func makeRoom() throws(UploadRefusal) {
+    let uploads = Array(index.withLock(\.values))
+    let complete = uploads.filter(\.isComplete)
+    // Responses are kept as long as there is room for them.
+    if complete.count >= settings.count,
+      let oldest = complete.min(by: { $0.lastChange < $1.lastChange })
+    {
+      remove(oldest)
+    }
+    guard uploads.count - complete.count >= settings.count else { return }
+    let idle = uploads.filter { $0.isRemovable(after: Self.graceTime) }
+    guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else {
+      throw .tooManyUploads
+    }
+    remove(oldest)
+  }
+
+  /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
+  func claim(_ bytes: Int64) -> Bool {
+    claimed.withLock { claimed in
+      let (sum, isTooLarge) = claimed.addingReportingOverflow(bytes)
+      guard !isTooLarge, bytes <= 0 || sum <= settings.store ?? .max else { return false }
+      claimed = sum
+      return true
+    }
+  }
+
+  /// Removes an upload and its files.
+  func remove(_ upload: PartialUpload) {
+    upload.end()
+    index.withLock { _ = $0.removeValue(forKey: upload.id) }
+  }
+
+  /// Removes the uploads that are too old. A request in progress keeps its upload.
+  func removeExpired() {
+    let now = secondsSince1970()
+    let uploads = Array(index.withLock(\.values))
+    for upload in uploads where upload.isExpired(at: now, age: settings.ageInSeconds) {
+      remove(upload)
+    }
+  }
+
+  /// Starts the thread that removes old uploads, unless it is running. It ends when there are no uploads.
+  private func startRemover() {
+    let isNeeded = remover.withLock { remover in
+      guard remover == .none else { return false }
+      remover = .running
+      return true
+    }
+    guard isNeeded else { return }
+    let isStarted = startThread("formstream-old") { [self] in
+      while removeOld() { wakeRemover.wait(atMost: interval) }
+    }
+    // Without the thread, old uploads are removed when the next request about an upload arrives.
+    if !isStarted { remover.withLock { $0 = .none } }
+  }
+
+  /// How late an upload is removed at most.
+  private var interval: Duration {
+    max(.milliseconds(100), min(.seconds(60), settings.age / 8))
+  }
+
+  /// Removes old uploads. Returns false if the thread that does so must end.
+  private func removeOld() -> Bool {
+    removeExpired()
+    return remover.withLock { remover in
+      if remover == .running, index.withLock({ $0.isEmpty }) { remover = .none }
+      return remover == .running
+    }
+  }
+
+  /// Ends the thread that removes old uploads.
+  func stop() {
+    remover.withLock { $0 = .stopped }
+    wakeRemover.signal()
+  }
+
+  /// The limits for an upload, as the value of `Upload-Limit`.
+  ///
+  /// - Parameters:
+  ///   - size: the most bytes in the body of the request that creates the upload.
+  ///   - age: how many seconds are left.
+  func limits(size: Int64, age: Int64? = nil) -> String {
+    let size = min(size, settings.store ?? .max)
+    let sizeLimit =
+      size > Receiver.ResumableUploads.greatestNumber ? "" : "max-size=\(size), "
+    return
+      "\(sizeLimit)min-size=\(settings.minimumSize), max-age=\(max(age ?? settings.ageInSeconds, 0))"
+  }
+}
+
+/// This machine's time, in seconds.
+func secondsSince1970() -> Int64 { timeSince1970().components.seconds }

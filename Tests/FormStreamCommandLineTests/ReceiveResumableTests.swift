@@ -1,0 +1,97 @@
+import FormStreamTestSupport
+import Glibc
+import Testing
+
+/// Resumable uploads to `formstream receive`.
+@Suite struct ReceiveResumableTests {
+  private static let size = 3 << 20
+
+  /// A file of that size whose every 8 bytes are different.
+  private static let body = (0..<size / 8).flatMap { number in
+    Array(String(number + 10_000_000).utf8)
+  }
+
+  @Test(arguments: [1, 300_000, (3 << 20) - 1])
+  func `an upload goes on after the receiver was killed`(_ sent: Int) throws {
+    let place = try TemporaryDirectory()
+    let path: String
+    do {
+      let receiver = try Receiving("--into", "kept", in: place)
+      let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+      try client.send(
+        "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: \(Self.size)\r\nUpload-Complete: ?1\r\n"
+          + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+      let interim = try #require(try client.receiveResponse())
+      #expect(interim.status == 104)
+      path = try #require(interim.values(of: "Location").first)
+      try client.send(Array(Self.body.prefix(sent)))
+      // How much of it is kept is another matter: the receiver says it later.
+      _ = try receiver.shell(
+        "until [ $(stat -c %s kept\(path)) -ge \(min(sent, 200_000)) ]; do sleep 0.01; done")
+      receiver.signal(SIGKILL)
+      _ = try receiver.wait()
+    }
+    let receiver = try Receiving("--into", "kept", in: place)
+    let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    try client.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    let head = try #require(try client.receiveResponse(toHEAD: true))
+    let offset = try #require(head.values(of: "Upload-Offset").first.flatMap { Int($0) })
+    #expect((1...sent).contains(offset))
+    #expect(head.values(of: "Upload-Length") == ["\(Self.size)"])
+    try client.send(
+      "PATCH \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: application/partial-upload\r\nUpload-Offset: \(offset)\r\n"
+        + "Content-Length: \(Self.size - offset)\r\nUpload-Complete: ?1\r\n\r\n")
+    try client.send(Array(Self.body.dropFirst(offset)))
+    let response = try #require(try client.receiveResponse())
+    #expect(response.status == 200, "\(response)")
+    let digest = try receiver.shell("sha256sum < kept/f").output.prefix(64)
+    try place.write("body", Self.body)
+    #expect(try digest == receiver.shell("sha256sum < body").output.prefix(64))
+    #expect(response.text.contains(#""sha256":"\#(digest)""#), "\(response)")
+    #expect(try receiver.record() == response.text.dropLast())
+    #expect(try receiver.names(in: "kept") == [".formstream-uploads", "f"])
+    #expect(try receiver.shell("stat -c %a kept/f").output == "644\n")
+    #expect(try receiver.end().exit == 0)
+  }
+
+  @Test func `an ordinary upload makes no directory`() throws {
+    let receiver = try Receiving("--into", "kept")
+    _ = try receiver.shell("\(curl) -T /etc/hostname $U/f")
+    #expect(try receiver.names(in: "kept") == ["f"])
+  }
+
+  /// A log must not tell how to go on with an upload.
+  @Test func `logs don't show the names of uploads`() throws {
+    let receiver = try Receiving("-v", "--into", "kept")
+    _ = try receiver.shell("\(curl) -I $U/.formstream-uploads/0123456789abcdef0123456789abcdef")
+    _ = try receiver.shell("\(curl) -X DELETE $U/.formstream-uploads/0123456789abcdef0123456789abcdef")
+    let end = try receiver.end()
+    #expect(end.stderr.contains("/.formstream-uploads/***"), "\(end.stderr)")
+    #expect(!end.stderr.contains("0123456789"), "\(end.stderr)")
+    #expect(!end.output.contains("0123456789"), "\(end.output)")
+  }
+
+  @Test(arguments: [
+    (["--max-store", "1G"], "--max-store and --upload-age need --into DIR"),
+    (["--upload-age", "5"], "--max-store and --upload-age need --into DIR"),
+    (["--into", "d", "--no-resumable", "--upload-age", "5"], "leave one of them out"),
+    (["--into", "d", "--upload-age", "0.9"], "is too short: the least is 1 second"),
+    (["--into", "d", "--upload-age", "x"], "--upload-age"),
+    (["--into", "d", "--max-store", "0"], "is not a size"),
+    (["--into", "d", "--max-store", "-1"], "is not a size"),
+  ])
+  func `limits that make no sense are refused`(_ flags: [String], _ message: String) throws {
+    let result = try run(
+      "formstream", ["receive", "--listen", "0"] + flags, in: try TemporaryDirectory())
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains(message), "\(result.stderr)")
+  }
+
+  @Test func `a link in place of the directory of uploads is refused`() throws {
+    let place = try TemporaryDirectory()
+    _ = try shell("mkdir kept other; ln -s ../other kept/.formstream-uploads", in: place)
+    let result = try run("formstream", ["receive", "--listen", "0", "--into", "kept"], in: place)
+    #expect(result.exit == 74, "\(result)")
+    #expect(result.stderr.contains(".formstream-uploads"), "\(result.stderr)")
+  }
+}

@@ -115,7 +115,7 @@ extension Document {
   private static var kindLines: String {
     var patterns: [(kind: String, names: [String])] = []
     for flag in Flag.all {
-      guard let value = flag.value else { continue }
+      guard let value = flag.value, !value.isOptional else { continue }
       let kind = bashKind(value.completion)
       // Two flags of one name belong to different commands.
       let isOnly = Flag.all.count { $0.long == flag.long } == 1

@@ -55,7 +55,7 @@ extension Document {
       }
     }
     let name = " -l \(flag.long)" + (flag.short.map { " -s \($0)" } ?? "")
-    let value = flag.value.map { fishValue($0.completion) } ?? ""
+    let value = flag.value.map { $0.isOptional ? "" : fishValue($0.completion) } ?? ""
     return texts.map { summary, verbs in
       let condition =
         verbs.isEmpty ? "" : " -n '__formstream_has_verb \(verbs.joined(separator: " "))'"

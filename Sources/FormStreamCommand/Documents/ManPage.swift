@@ -83,7 +83,11 @@ extension Document {
   private static func entry(of flag: Flag, for verb: Verb?) -> String {
     let names = ((flag.short.map { ["-\($0)"] } ?? []) + ["--\(flag.long)"]).map(Roff.bold)
       .joined(separator: ", ")
-    let term = flag.value.map { "\(names) \(Roff.italic($0.placeholder))" } ?? names
+    let term =
+      flag.value.map { value in
+        let placeholder = Roff.italic(value.placeholder)
+        return value.isOptional ? "\(names)[=\(placeholder)]" : "\(names) \(placeholder)"
+      } ?? names
     return Roff.entry(
       term, ["\(flag.summary(for: verb))."] + (flag.detail.isEmpty ? [] : [flag.detail]))
   }

@@ -40,11 +40,12 @@ extension Document {
     Flag.known(to: verb).flatMap { flag in
       let summary = flag.summary(for: verb).escaping("[]:", with: "\\")
       let action = flag.value.map {
-        ":\($0.placeholder.escaping(":", with: "\\")):\(zshAction($0.completion))"
+        "\($0.isOptional ? "::" : ":")\($0.placeholder.escaping(":", with: "\\")):\(zshAction($0.completion))"
       }
       return flag.spellings.map { spelling in
         // A value may follow a short flag directly, and a long flag after "=".
-        let mark = action == nil ? "" : spelling.hasPrefix("--") ? "=" : "+"
+        let mark =
+          flag.value.map { $0.isOptional ? "=-" : spelling.hasPrefix("--") ? "=" : "+" } ?? ""
         return " \\\n        \("*\(spelling)\(mark)[\(summary)]\(action ?? "")".shellQuoted)"
       }
     }

@@ -64,6 +64,7 @@ struct ArgumentParser {
       if split != nil { throw .usage("--\(name) takes no value: leave out what follows the name.") }
       return item(flag, "--\(name)", Argument(""))
     }
+    if flag.value?.isOptional == true { return item(flag, "--\(name)", split?.value ?? Argument("")) }
     return item(flag, "--\(name)", try given(split?.value, flag, "--\(name)"))
   }
 

@@ -63,7 +63,7 @@ enum ConfigFile {
       case .word(let word): throw failure(about: word, after: parser.used.last?.spelled, for: verb)
       case .flag(let flag, _) where flag.long == "config":
         throw .usage("--config can't be used in a configuration file.")
-      case .flag(let flag, let value) where flag.value != nil && arguments.count > 2:
+      case .flag(let flag, let value) where flag.value?.isOptional == false && arguments.count > 2:
         throw .usage(
           "\(value.flag ?? "--\(flag.long)") has a value: write it in a line of its own.")
       case .flag, .off: break
@@ -117,7 +117,7 @@ enum ConfigFile {
     var hasValue = false
     while let item = try parser.next() {
       switch item {
-      case .flag(let flag, _): hasValue = flag.value != nil
+      case .flag(let flag, _): hasValue = flag.value?.isOptional == false
       case .off: hasValue = false
       case .word:
         // "-Fvalue" is one argument, too. After a switch, other words may follow.

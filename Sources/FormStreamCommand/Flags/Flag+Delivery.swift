@@ -63,14 +63,71 @@ extension Flag {
       arguments.request.options.retry.retriesAllFailures = true
     },
     Flag(
-      long: "resumable", group: .delivery, verbs: [.post, .put],
+      long: "resumable",
+      value: Value(
+        placeholder: "PROTOCOL", isOptional: true, completion: .choices(["http", "http-create", "tus"])),
+      group: .delivery, verbs: [.post, .put, .send],
       summary: "Go on where an upload broke, if the server keeps what has arrived",
       detail: """
-        The server is offered to keep what arrives ("Resumable Uploads for HTTP", interop version 8 of the draft). One that \
-        does so is asked after a break how much it has, and gets the rest. For others nothing changes. Without --retry, \
-        five attempts are made; they are counted anew whenever the server has received more. A body of unknown length can't go on.
+        Without PROTOCOL, the server is asked which one it knows. http is "Resumable Uploads for HTTP" (interop version 8 of the \
+        draft): the server is offered to keep what arrives, and for one that doesn't, nothing changes. http-create is the same, \
+        but creates the upload first, because some proxies drop the interim response that names it; only for servers that know the \
+        protocol. tus is tus 1.0: post creates the upload at URL, and put sends the bytes of an upload that was created \
+        before. After a break, the server is asked how much it has, and gets the rest. Without --retry, five \
+        attempts are made; they are counted anew whenever the server has received more. A body of unknown length can't go on.
         """
-    ) { (arguments, _) in arguments.request.options.resumption = .http },
+    ) { (arguments, argument) throws(Failure) in
+      let pieces = arguments.request.options.resumption
+      var resumption: UploadResumption
+      switch argument.text {
+      case "": resumption = .automatic
+      case "http": resumption = .http
+      case "http-create": resumption = .httpCreatedFirst
+      case "tus": resumption = .tus
+      default:
+        throw .usage(
+          "\(argument.named("--resumable")) is not a protocol for uploads: write --resumable, --resumable=http, "
+            + "--resumable=http-create or --resumable=tus.")
+      }
+      (resumption.pieceSize, resumption.metadata) = (pieces.pieceSize, pieces.metadata)
+      arguments.request.options.resumption = resumption
+    },
+    Flag(
+      long: "resume-file", value: Value(placeholder: "FILE", completion: .path, use: .written),
+      group: .delivery, verbs: [.post, .put],
+      summary: "Keep in FILE what another run needs to go on with the upload",
+      detail: """
+        Needs --resumable. If FILE exists, the run goes on with its upload, even after the earlier run was killed: the flags must \
+        be the same, and a file that has changed is an error. Only you can read FILE. It is removed when there is nothing to \
+        go on with.
+        """
+    ) { (arguments, argument) in arguments.request.options.resumeFile = argument.path },
+    Flag(
+      long: "piece-size", value: Value(placeholder: "SIZE"), group: .delivery,
+      verbs: [.post, .put, .send],
+      summary: "Send at most SIZE bytes of an upload in each request, such as 50M",
+      detail: """
+        Needs --resumable. Some servers, and some proxies in front of servers, refuse longer bodies. Limits that the server \
+        names are kept to without this flag.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.request.options.resumption.pieceSize = try argument.size(for: "--piece-size")
+    },
+    Flag(
+      long: "upload-metadata", value: Value(placeholder: "NAME=VALUE"), group: .delivery,
+      verbs: [.post, .put, .send],
+      summary: "Tell a tus server NAME=VALUE about the upload",
+      detail: """
+        Needs --resumable. filename and filetype are told anyway. The value is encoded in base64.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard let split = argument.splitAtEquals(), let name = split.name.text, let value = split.value.text,
+        !name.isEmpty
+      else {
+        throw .usage("\(argument.named("--upload-metadata")) is not NAME=VALUE: write both, in UTF-8.")
+      }
+      arguments.request.options.resumption.metadata[name] = value
+    },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
       $0.request.options.timeLimits.connect = $1
     },

@@ -51,7 +51,7 @@ extension Flag {
 
 extension Argument {
   /// The argument as a number of bytes, at least 1.
-  fileprivate func size(for flag: String) throws(Failure) -> Int64 {
+  func size(for flag: String) throws(Failure) -> Int64 {
     guard let size = Int64(size: shown), size > 0 else {
       throw .usage(
         "\(named(flag)) is not a size: write a number of bytes from 1, with or without K, M, G or T at the end, such as "

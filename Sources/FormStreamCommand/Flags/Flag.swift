@@ -3,6 +3,8 @@ struct Flag: Sendable {
   /// A flag's value: its placeholder in help, and how a shell completes it.
   struct Value: Sendable {
     let placeholder: String
+    /// Whether the value may be left out. It then stands only after an equals sign: `--resumable=tus`.
+    var isOptional = false
     var completion = Completion.none
     /// What is done with the files that a value names.
     var use = FileUse.read
@@ -91,6 +93,6 @@ extension Flag {
   /// The flag as help shows it: `-F, --form NAME=CONTENT`.
   var usage: String {
     let names = short.map { "-\($0), --\(long)" } ?? "    --\(long)"
-    return value.map { "\(names) \($0.placeholder)" } ?? names
+    return value.map { $0.isOptional ? "\(names)[=\($0.placeholder)]" : "\(names) \($0.placeholder)" } ?? names
   }
 }

@@ -223,7 +223,7 @@ struct CurlLine {
     if plan.request.options.sendsDigest {
       addDifference("--content-digest", "curl does not send this header")
     }
-    if plan.request.options.resumption != .none {
+    if plan.request.options.resumption.isChosen {
       addDifference("--resumable", "curl's uploads don't go on where they broke")
     }
   }

@@ -57,6 +57,7 @@ extension SettingName {
     case .idempotencyKey: "--idempotency-key"
     case .contentDigest: "--content-digest"
     case .resumption: "--resumable"
+    case .resumeFile: "--resume-file"
     }
   }
 }

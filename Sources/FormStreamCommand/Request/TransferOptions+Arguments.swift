@@ -21,7 +21,8 @@ extension TransferOptions {
     sendsChunks = try arguments.headers.asksForChunks()
     requestTarget = try Self.requestTarget(arguments)
     if let timeout = arguments.continueTimeout { expectation.timeout = timeout }
-    if resumption != .none, !arguments.isRetryGiven { retry.attempts = Self.resumptionAttempts }
+    try checkResumption()
+    if resumption.isChosen, !arguments.isRetryGiven { retry.attempts = Self.resumptionAttempts }
     if hasKey, let key = arguments.idempotencyKey { idempotencyKey = try IdempotencyKey(key) }
     if arguments.isVerbose {
       trace = { trace in
@@ -32,6 +33,20 @@ extension TransferOptions {
 
   /// How many attempts are made without progress if uploads go on where they broke.
   private static let resumptionAttempts = 5
+
+  private func checkResumption() throws(Failure) {
+    guard !resumption.isChosen else { return }
+    let flag =
+      if resumeFile != nil {
+        "--resume-file"
+      } else if resumption.pieceSize != nil {
+        "--piece-size"
+      } else {
+        resumption.metadata.isEmpty ? nil as String? : "--upload-metadata"
+      }
+    guard let flag else { return }
+    throw .usage("\(flag) is about an upload that goes on where it broke: add --resumable.")
+  }
 
   /// The text that replaces the URL's path and query in the request line; nil if they are not replaced.
   private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {

@@ -51,7 +51,7 @@ extension ExitCode {
     case .netrcMalformed: self = .usage
     // Without an underlying error, the file of -b was read, and has a line that can't be used.
     case .cookiesUnusable: self = error.underlying == nil ? .noInput : .inputOutput
-    case .responseNotStored, .destinationExists: self = .inputOutput
+    case .responseNotStored, .destinationExists, .resumeFileUnusable: self = .inputOutput
     case .engineFailed: self = .inputOutput
     // Without an underlying error, the server asked for a second attempt.
     case .notReplayable where error.underlying == nil: return nil

@@ -33,7 +33,12 @@ extension Attempt {
     case .sourceChanged: return .conclude(.sourceChanged, facts.failure)
     default: break
     }
-    if step == .offset { return decisionOnOffset(facts) }
+    switch step {
+    case .options: return decisionOnOptions(facts)
+    case .creation: return decisionOnCreation(facts)
+    case .offset: return decisionOnOffset(facts)
+    case .request, .page, .append: break
+    }
     if let response = facts.response { return decisionWithResponse(response, facts) }
     return resuming(decisionWithoutResponse(facts), facts)
   }
@@ -43,7 +48,7 @@ extension Attempt {
   ) -> AttemptDecision {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
-    if let decision = decisionOnUnfinishedUpload(response, facts) { return decision }
+    if let decision = decisionOnUpload(response, facts) { return decision }
     if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
     // Browsers and curl ignore an empty Location. A 303 says that the request was carried out, even if its Location is empty.
     if (300...399).contains(response.status), let location = response.location,

@@ -7,19 +7,23 @@ import FormStreamMultipart
 extension Attempt {
   /// Where the server keeps the upload; nil if the upload can't go on. The resource is subject to the rules for redirects, so
   /// that a server can't send the body to somebody else.
-  private func resourceURL(_ facts: AttemptFacts) -> HTTPURL? {
+  func resourceURL(_ notes: UploadNotes) -> HTTPURL? {
     guard mayResume else { return nil }
     if let known = resource?.url { return known }
-    guard let named = facts.upload.resource else { return nil }
+    guard let named = notes.resource, step == .request else { return nil }
+    return obstacleToUpload(at: named) == nil ? named : nil
+  }
+
+  private func obstacleToUpload(at named: HTTPURL) -> TransferError.RedirectObstacle? {
     switch obstacle(to: named) {
-    case nil, .limit: return named
-    default: return nil
+    case nil, .limit: nil
+    case let obstacle?: obstacle
     }
   }
 
   /// The decision after a broken attempt, if the server keeps what it has received.
   func resuming(_ decision: AttemptDecision, _ facts: AttemptFacts) -> AttemptDecision {
-    guard facts.isTransient, let url = resourceURL(facts) else { return decision }
+    guard facts.isTransient, let url = resourceURL(facts.upload) else { return decision }
     return resuming(decision, at: url)
   }
 
@@ -31,70 +35,11 @@ extension Attempt {
     }
   }
 
-  /// Decides on a response that is about the upload's bytes, and not about the complete request. Nil if the response is the one
-  /// that the request itself would have got.
-  ///
-  /// "The value of true means that the semantics of the targeted resource apply, and the value of false means that the
-  /// semantics of the resumable upload protocol apply."
-  func decisionOnUnfinishedUpload(
-    _ response: AttemptFacts.Response, _ facts: AttemptFacts
-  ) -> AttemptDecision? {
-    guard let url = resourceURL(facts), facts.upload.isComplete != true else { return nil }
-    let refused = TransferError.statusRefused(self.url, response.status, to: method)
-    switch response.status {
-    case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
-    case 200...299 where step.isAppending || facts.upload.isComplete == false:
-      let verdict = AttemptDecision.Verdict(.unknown, .uploadNotCompleted(self.url, response.status))
-      return resume(verdict, at: url)
-    // The next answer to a question about the offset counts, and not what this response says about it.
-    case 409 where step.isAppending:
-      return resume(.init(.retryable, refused), at: url)
-    case 404 where step.isAppending, 410 where step.isAppending:
-      return beginningAgain(response.status)
-    case let status where RetryPolicy.refusalsBeforeWork.contains(status) && step.isAppending:
-      return resume(.init(.retryable, refused), at: url, retryAfter: response.retryAfter)
-    default: return nil
-    }
-  }
-
-  /// Decides on the response to the question for the offset.
-  func decisionOnOffset(_ facts: AttemptFacts) -> AttemptDecision {
-    guard let response = facts.response else {
-      guard facts.isTransient else { return .conclude(.retryable, facts.failure) }
-      return retry(.init(.retryable, facts.failure))
-    }
-    let refused = TransferError.statusRefused(url, response.status, to: method)
-    switch response.status {
-    case 200...299: return decisionOnConfirmedOffset(facts.upload)
-    case 300...399:
-      guard let location = response.location, !location.isEmpty else {
-        return .conclude(.retryable, refused)
-      }
-      return redirection(response.status, location, facts)
-    case 401: return decisionOnChallenge(response, refused)
-    case 404, 410: return beginningAgain(response.status)
-    case 408, 423, 425, 429, 500...599:
-      return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    default: return .conclude(.retryable, refused)
-    }
-  }
-
-  private func decisionOnConfirmedOffset(_ upload: UploadNotes) -> AttemptDecision {
-    guard let resource, let length = bodyLength else { return .conclude(.failed, nil) }
-    guard let offset = upload.offset else { return .conclude(.failed, .offsetMissing(url)) }
-    if let announced = upload.length, announced != length {
-      return .conclude(.failed, .uploadHasOtherLength(url, announced, insteadOf: length))
-    }
-    guard offset >= resource.confirmed else {
-      return .conclude(.failed, .offsetWentBack(url, to: offset, from: resource.confirmed))
-    }
-    guard offset <= min(resource.mostSent, length) else {
-      return .conclude(.failed, .offsetBeyondSent(url, offset, sent: min(resource.mostSent, length)))
-    }
-    guard upload.isComplete != true || offset == length else {
-      return .conclude(.unknown, .uploadEndedEarly(url, at: offset, of: length))
-    }
-    return .append(from: offset)
+  private func resume(
+    _ verdict: AttemptDecision.Verdict, at url: HTTPURL, retryAfter: Duration? = nil
+  ) -> AttemptDecision {
+    guard tries < options.retry.attempts else { return .conclude(verdict) }
+    return .resume(verdict, url, retryAfter: retryAfter)
   }
 
   /// The decision after the server has lost an unfinished upload, or has ended it: it is sent from the start, if the server may
@@ -106,11 +51,190 @@ extension Attempt {
     }
     return .beginAgain(verdict)
   }
+}
 
-  private func resume(
-    _ verdict: AttemptDecision.Verdict, at url: HTTPURL, retryAfter: Duration? = nil
+// MARK: Beginning
+
+extension Attempt {
+  /// Decides on the response to the question which protocol the server knows. A server that doesn't answer it knows none.
+  func decisionOnOptions(_ facts: AttemptFacts) -> AttemptDecision {
+    guard let response = facts.response else { return decisionOnNoAnswer(facts) }
+    let refused = TransferError.statusRefused(url, response.status, to: method)
+    switch response.status {
+    case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
+    case let status where RetryPolicy.refusalsBeforeWork.contains(status):
+      return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
+    default: return .begin((200...299).contains(response.status) ? facts.upload.start ?? .request : .request)
+    }
+  }
+
+  /// Decides on the response to a request that creates an upload.
+  func decisionOnCreation(_ facts: AttemptFacts) -> AttemptDecision {
+    guard let response = facts.response else { return decisionOnNoAnswer(facts) }
+    switch response.status {
+    case 200...299:
+      guard let named = facts.upload.resource else {
+        return .conclude(.failed, .uploadNotCreated(url, response.status, by: uploadProtocol))
+      }
+      if let obstacle = obstacleToUpload(at: named) {
+        return .conclude(.failed, .uploadElsewhere(url, named, because: obstacle))
+      }
+      if bodyLength == 0, uploadProtocol == .tus { return .conclude(.ok, nil) }
+      return .append(from: 0)
+    default: return decisionOnRefusedStep(response, facts)
+    }
+  }
+
+  /// Decides on an attempt that has no response, and of which there is nothing to carry out.
+  private func decisionOnNoAnswer(_ facts: AttemptFacts) -> AttemptDecision {
+    guard facts.isTransient else { return .conclude(.failed, facts.failure) }
+    return retry(.init(.retryable, facts.failure))
+  }
+
+  /// Decides on the refusal of a request of which there is nothing to carry out.
+  private func decisionOnRefusedStep(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
-    guard tries < options.retry.attempts else { return .conclude(verdict) }
-    return .resume(verdict, url, retryAfter: retryAfter)
+    let refused = TransferError.statusRefused(url, response.status, to: method)
+    switch response.status {
+    case 307, 308:
+      guard let location = response.location, !location.isEmpty else {
+        return .conclude(.failed, refused)
+      }
+      return redirection(response.status, location, facts)
+    case 401: return decisionOnChallenge(response, refused)
+    case 407 where isPassedOn: return .conclude(.failed, .credentialsDemandedByProxy(url))
+    // tus: 423 says that another request still holds the upload.
+    case 408, 423, 425, 429, 500, 502, 503, 504, 507:
+      return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
+    default: return .conclude(.failed, refused)
+    }
+  }
+}
+
+// MARK: Going on
+
+extension Attempt {
+  /// Decides on a response that is about the upload's bytes, and not about the complete request. Nil if the response is the one
+  /// that the request itself would have got.
+  func decisionOnUpload(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts
+  ) -> AttemptDecision? {
+    guard let url = resourceURL(facts.upload) else { return nil }
+    switch step {
+    case .append(let start, let end):
+      return decisionOnPiece(start..<max(start, end), response, facts, at: url)
+    default: return decisionOnOffer(response, facts, at: url)
+    }
+  }
+
+  /// Decides on the response to the request itself, if the server keeps the upload.
+  ///
+  /// "The value of true means that the semantics of the targeted resource apply, and the value of false means that the
+  /// semantics of the resumable upload protocol apply."
+  private func decisionOnOffer(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL
+  ) -> AttemptDecision? {
+    guard facts.upload.isComplete != true else { return nil }
+    switch response.status {
+    case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
+    case 200...299 where facts.upload.isComplete == false:
+      return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
+    case 413 where isTooLong(0..<(bodyLength ?? 0), facts):
+      return resume(.init(.failed, refusal(response)), at: url)
+    default: return nil
+    }
+  }
+
+  private func refusal(_ response: AttemptFacts.Response) -> TransferError {
+    .statusRefused(url, response.status, to: method)
+  }
+
+  /// Whether the server names a limit for the bytes of one request that this attempt exceeded.
+  private func isTooLong(_ piece: Range<Int64>, _ facts: AttemptFacts) -> Bool {
+    facts.upload.largestPiece.map { $0 < piece.upperBound - piece.lowerBound } ?? false
+  }
+
+  private func decisionOnPiece(
+    _ piece: Range<Int64>, _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL
+  ) -> AttemptDecision? {
+    let isLast = piece.upperBound == bodyLength
+    if uploadProtocol == .http, facts.upload.isComplete == true {
+      guard !isLast else { return nil }
+      return .conclude(
+        .unknown, .uploadEndedEarly(self.url, at: piece.upperBound, of: bodyLength ?? piece.upperBound))
+    }
+    switch response.status {
+    case 200...299:
+      return decisionOnAppended(upTo: piece.upperBound, isLast: isLast, response, facts, at: url)
+    // The next answer to a question about the offset counts, and not what this response says about it.
+    case 409, 423, 460: return resume(.init(.retryable, refusal(response)), at: url)
+    case 413 where isTooLong(piece, facts): return resume(.init(.failed, refusal(response)), at: url)
+    case 404, 410: return beginningAgain(response.status)
+    case let status where RetryPolicy.refusalsBeforeWork.contains(status):
+      return resume(.init(.retryable, refusal(response)), at: url, retryAfter: response.retryAfter)
+    case 500...599 where !isLast: return resume(.init(.retryable, refusal(response)), at: url)
+    case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
+    default: return nil
+    }
+  }
+
+  private func decisionOnAppended(
+    upTo end: Int64, isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts,
+    at url: HTTPURL
+  ) -> AttemptDecision? {
+    switch uploadProtocol {
+    case .tus:
+      guard facts.isResponseToCompleteRequest, let offset = facts.upload.offset else {
+        return resume(.init(isLast ? .unknown : .retryable, .offsetMissing(self.url)), at: url)
+      }
+      if isLast, offset == bodyLength { return nil }
+      return decisionOnConfirmed(facts.upload)
+    case .http where isLast:
+      return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
+    case .http:
+      guard facts.isResponseToCompleteRequest else {
+        return resume(.init(.retryable, .uploadNotCompleted(self.url, response.status)), at: url)
+      }
+      // "A 2xx (Successful) status code indicates that representation data was appended". The offset need not be in the response.
+      var notes = facts.upload
+      notes.offset = notes.offset ?? end
+      return decisionOnConfirmed(notes)
+    }
+  }
+
+  /// Decides on the response to the question for the offset.
+  func decisionOnOffset(_ facts: AttemptFacts) -> AttemptDecision {
+    guard let response = facts.response else {
+      guard facts.isTransient else { return .conclude(.retryable, facts.failure) }
+      return retry(.init(.retryable, facts.failure))
+    }
+    switch response.status {
+    case 200...299: return decisionOnConfirmed(facts.upload)
+    // tus: "the Server SHOULD return either the 404 Not Found, 410 Gone or 403 Forbidden status".
+    case 404, 410: return beginningAgain(response.status)
+    case 403 where uploadProtocol == .tus: return beginningAgain(response.status)
+    default: return decisionOnRefusedStep(response, facts)
+    }
+  }
+
+  private func decisionOnConfirmed(_ upload: UploadNotes) -> AttemptDecision {
+    guard let resource, let length = bodyLength else { return .conclude(.failed, nil) }
+    guard let offset = upload.offset else { return .conclude(.failed, .offsetMissing(url)) }
+    if let announced = upload.length, announced != length {
+      return .conclude(.failed, .uploadHasOtherLength(url, announced, insteadOf: length))
+    }
+    guard offset >= resource.confirmed else {
+      return .conclude(.failed, .offsetWentBack(url, to: offset, from: resource.confirmed))
+    }
+    guard offset <= min(resource.mostSent, length) else {
+      return .conclude(.failed, .offsetBeyondSent(url, offset, sent: min(resource.mostSent, length)))
+    }
+    if upload.isComplete == true, offset < length {
+      return .conclude(.unknown, .uploadEndedEarly(url, at: offset, of: length))
+    }
+    // To tus, an upload with all its bytes is complete, and there is no other response.
+    if uploadProtocol == .tus, offset == length { return .conclude(.ok, nil) }
+    return .append(from: offset)
   }
 }

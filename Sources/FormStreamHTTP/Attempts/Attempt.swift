@@ -34,6 +34,8 @@ package struct Attempt: Sendable {
   package var mayResume: Bool
   /// Where the server keeps the upload; nil if no earlier attempt has shown it.
   package var resource: UploadResource?
+  /// The protocol by which the upload goes on.
+  package var uploadProtocol: UploadProtocol
   package var options: TransferOptions {
     get { sharedOptions.value }
     set { sharedOptions = Shared(newValue) }
@@ -47,7 +49,8 @@ package struct Attempt: Sendable {
     bodyLength: Int64? = nil, missingLength: MissingLength? = nil, hasUsedOneShot: Bool = false,
     tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
     mayAuthenticate: Bool = false, sentScheme: String? = nil, isPassedOn: Bool = false,
-    mayResume: Bool = false, resource: UploadResource? = nil, options: Shared<TransferOptions>
+    mayResume: Bool = false, resource: UploadResource? = nil, uploadProtocol: UploadProtocol = .http,
+    options: Shared<TransferOptions>
   ) {
     self.method = method
     self.url = url
@@ -64,6 +67,7 @@ package struct Attempt: Sendable {
     self.isPassedOn = isPassedOn
     self.mayResume = mayResume
     self.resource = resource
+    self.uploadProtocol = uploadProtocol
     sharedOptions = options
   }
 }

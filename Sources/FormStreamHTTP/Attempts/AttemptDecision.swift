@@ -20,12 +20,14 @@ package enum AttemptDecision: Sendable {
   case follow(HTTPURL)
   /// The request succeeded, and its response names a page to get.
   case fetchPage(HTTPURL)
+  /// The upload is begun at once, in a way that the server knows.
+  case begin(UploadStart)
   /// The server is asked, after a wait, how much of the unfinished upload it has. If no other attempt is allowed, the transfer
   /// ends with the verdict.
   case resume(Verdict, HTTPURL, retryAfter: Duration? = nil)
   /// The server no longer keeps the unfinished upload: the request is sent from its start, after a wait.
   case beginAgain(Verdict)
-  /// The rest of an unfinished upload is sent at once, from the offset that the server has confirmed.
+  /// Bytes are appended to an upload at once, from the offset on that the server has confirmed.
   case append(from: Int64)
   /// The page can't be used: the transfer ends with the response that named the page.
   case keepEarlierResponse

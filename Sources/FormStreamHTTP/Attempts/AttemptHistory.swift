@@ -77,7 +77,7 @@ struct AttemptHistory: Sendable {
     if result.hasBegunBody { hasBegunBody = true }
   }
 
-  /// Notes a question for the offset of an unfinished upload. The response to it is not the response to the request.
+  /// Notes a question about an upload. The response to it is not the response to the request.
   mutating func noteQuestion(_ result: ExchangeResult) {
     loop.tries += max(result.requestCount, 1)
     metrics = result.metrics
@@ -94,6 +94,17 @@ struct AttemptHistory: Sendable {
   mutating func noteOffset(hasMore: Bool, isIncomplete: Bool) {
     loop.tries = hasMore ? 0 : loop.tries - 1
     if isIncomplete { doubt = .none }
+  }
+
+  /// Notes the response to a question about an upload, if it is the last one: it says that the upload is complete.
+  mutating func noteAnswer(_ result: ExchangeResult) {
+    response = result.response
+  }
+
+  /// Notes that an upload goes on after a request that was successful, and is only a step of the attempt.
+  mutating func noteStep() {
+    attempts = max(attempts - 1, 0)
+    loop.tries = 0
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

@@ -33,7 +33,7 @@ extension AttemptDecision {
     case .authenticate(let verdict): .authenticate(verdict.after(doubt))
     case .beginAgain(let verdict): .beginAgain(verdict.after(doubt))
     case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .repeatOverHTTP11, .follow,
-      .fetchPage, .append, .keepEarlierResponse:
+      .fetchPage, .begin, .append, .keepEarlierResponse:
       self
     }
   }
@@ -42,12 +42,14 @@ extension AttemptDecision {
 extension Attempt {
   /// Whether the server may have carried out this attempt, if the attempt doesn't succeed.
   package func doubt(on facts: AttemptFacts) -> Doubt {
-    guard changesSomething, !isPage, facts.repetition == nil else { return .none }
-    // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
-    if step.isAppending, facts.upload.isComplete == nil, let response = facts.response,
-      options.accepts(response.status)
-    {
-      return .open
+    guard changesSomething, !isPage, !step.isAboutUpload, facts.repetition == nil else { return .none }
+    if case .append(_, let end) = step {
+      // Before its last byte, an upload can't be carried out.
+      guard end == bodyLength else { return .none }
+      // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
+      if !saysIfComplete(facts.upload), let response = facts.response, (200...299).contains(response.status) {
+        return .open
+      }
     }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
     // A server that speaks only HTTP/1.0 doesn't know chunks, and may have read an empty body.
@@ -57,5 +59,12 @@ extension Attempt {
       return isHarmlessTwice ? .serverFailed : .open
     }
     return response.status == 500 ? .serverFailed : .none
+  }
+
+  private func saysIfComplete(_ upload: UploadNotes) -> Bool {
+    switch uploadProtocol {
+    case .http: upload.isComplete != nil
+    case .tus: upload.offset != nil
+    }
   }
 }

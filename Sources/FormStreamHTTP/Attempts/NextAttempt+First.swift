@@ -5,15 +5,17 @@ import FormStreamPlatform
 extension NextAttempt {
   /// Prepares the first attempt of a request that was checked: measures its body.
   ///
-  /// - Parameter url: the request's URL with its query.
+  /// - Parameters:
+  ///   - url: the request's URL with its query.
+  ///   - earlier: the upload that the request continues; nil if it continues none.
   nonisolated(nonsending) static func first(
-    of run: TransferRun, to url: HTTPURL
+    of run: TransferRun, to url: HTTPURL, continuing earlier: UploadResumeData?
   ) async throws(TransferError) -> NextAttempt {
     let (request, options) = (run.request, run.request.options)
     var headers = request.headers
     var layout: BodyLayout?
     var digest: SHA256Digest?
-    if let body = request.body {
+    if let body = try request.body?.with(earlier?.boundary) {
       let measured =
         if body.isAtHand {
           try body.laidOut()
@@ -38,7 +40,9 @@ extension NextAttempt {
     if let key = request.options.idempotencyKey {
       headers.append("Idempotency-Key", key.fieldValue)
     }
-    return NextAttempt(run.sharedRequest, to: url, headers: headers, body: layout, digest: digest)
+    let first = NextAttempt(run.sharedRequest, to: url, headers: headers, body: layout, digest: digest)
+    if options.resumption.way == .tus, !first.mayResume { throw .uploadNeedsLength }
+    return first
   }
 }
 
@@ -64,7 +68,8 @@ extension TransferRequest {
     if options.sendsDigest, body != nil {
       try headers.checkAbsence(of: "Content-Digest", because: .contentDigest)
     }
-    if options.resumption != .none {
+    if options.resumption.isChosen {
+      if let flaw = options.resumption.flawOfMetadata { throw flaw }
       for name in HTTPHeaders.ofUploads {
         try headers.checkAbsence(of: name, because: .resumption)
       }

@@ -46,6 +46,8 @@ struct NextAttempt: Sendable {
   private var bodyDigest: BodyDigest?
   /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
   private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool)?
+  /// How the upload begins.
+  private(set) var start = UploadStart.request
 
   /// - Parameters:
   ///   - url: the request's URL with its query appended.
@@ -61,6 +63,13 @@ struct NextAttempt: Sendable {
     self.body = body
     self.digest = digest
     method = request.value.method
+    switch request.value.options.resumption.way {
+    case _ where !mayResume: break
+    case .none, .http: break
+    case .automatic: (method, step) = (.options, .options)
+    case .httpCreatedFirst: begin(.creation(.http))
+    case .tus: begin(.creation(.tus))
+    }
   }
 
   var request: TransferRequest { sharedRequest.value }
@@ -71,12 +80,22 @@ struct NextAttempt: Sendable {
   var sendsBody: Bool { body != nil && (step == .request || step.isAppending) }
 
   /// The offset in the body from which on it is sent.
-  var bodyStart: Int64 { if case .append(let offset) = step { offset } else { 0 } }
+  var bodyStart: Int64 { if case .append(let offset, _) = step { offset } else { 0 } }
+
+  /// The offset in the body up to which it is sent; nil if its length can't be known.
+  var bodyEnd: Int64? { if case .append(_, let end) = step { end } else { body?.contentLength } }
 
   /// Whether the upload may go on where it broke, if the server keeps it.
   var mayResume: Bool {
-    guard request.options.resumption != .none, let body, step != .page else { return false }
-    return body.isReplayable && body.contentLength ?? 0 > 0
+    let way = request.options.resumption.way
+    guard way != .none, let body, step != .page, body.isReplayable, let length = body.contentLength
+    else { return false }
+    return length > 0 || way == .tus
+  }
+
+  /// The protocol by which the upload goes on.
+  var uploadProtocol: UploadProtocol {
+    if case .creation(let uploadProtocol) = start { uploadProtocol } else { .http }
   }
 
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
@@ -100,7 +119,8 @@ struct NextAttempt: Sendable {
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
       sentScheme: authorization.scheme, isPassedOn: isPassedOn,
-      mayResume: mayResume, resource: resource, options: request.sharedOptions)
+      mayResume: mayResume, resource: resource, uploadProtocol: uploadProtocol,
+      options: request.sharedOptions)
     // A server that doesn't get the key may carry out the request twice.
     if !sendsOwnHeaders { attempt.options.idempotencyKey = nil }
     return attempt
@@ -165,9 +185,14 @@ struct NextAttempt: Sendable {
     }
     switch step {
     case .request: return mayResume ? sent.offeringUpload(of: body?.contentLength) : sent
-    case .page: return sent.withoutContent
-    case .offset: return sent.askingForOffset
-    case .append(let offset): return sent.appending(from: offset)
+    case .page, .options: return sent.withoutContent
+    case .creation:
+      return sent.creatingUpload(
+        of: body?.contentLength, by: uploadProtocol,
+        metadata: Tus.metadata(of: body, request.options.resumption.metadata))
+    case .offset: return sent.askingForOffset(by: uploadProtocol)
+    case .append(let offset, let end):
+      return sent.appending(from: offset, isLast: end == body?.contentLength, by: uploadProtocol)
     }
   }
 
@@ -277,25 +302,62 @@ extension NextAttempt {
     let notes = result.facts.upload
     if resource == nil, let url = notes.resource { resource = UploadResource(url) }
     resource?.note(notes, read: result.read)
-    if step != .offset { bodyDigest = result.bodyDigest }
+    if !step.isAboutUpload { bodyDigest = result.bodyDigest }
+  }
+
+  /// Begins the upload.
+  mutating func begin(_ start: UploadStart) {
+    self.start = start
+    // tus creates uploads by POST only. So a PUT by tus is to an upload that was created before.
+    if start == .creation(.tus), request.method == .put {
+      resource = resource ?? UploadResource(url)
+      (method, step) = (.head, .offset)
+      return
+    }
+    switch start {
+    case .request: (method, step) = (request.method, .request)
+    case .creation: (method, step) = (request.method, .creation)
+    }
   }
 
   /// Asks how much of the unfinished upload the server has.
   mutating func askForOffset(at target: HTTPURL) {
-    if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders) }
-    follow(target)
+    goToUpload(at: target)
     usesIdleConnection = false
     (method, step) = (.head, .offset)
   }
 
-  /// Sends the rest of the unfinished upload. Returns whether the server has received more since it was last asked.
+  /// Goes on with an upload of another process.
+  mutating func goOn(with known: UploadResource, by uploadProtocol: UploadProtocol) {
+    start = .creation(uploadProtocol)
+    resource = known
+    askForOffset(at: known.url)
+  }
+
+  private mutating func goToUpload(at target: HTTPURL) {
+    if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders) }
+    follow(target)
+  }
+
+  /// Sends the next piece of the unfinished upload. Returns whether the server has received more since it was last asked.
   mutating func append(from offset: Int64) -> Bool {
-    // A redirect may have led to another place.
-    resource?.url = url
-    let hasMore = offset > resource?.confirmed ?? 0
-    resource?.confirmed = offset
-    (method, step) = (.patch, .append(from: offset))
+    if step == .creation, let resource {
+      goToUpload(at: resource.url)
+    } else {
+      // A redirect may have led to another place.
+      resource?.url = url
+    }
+    let confirmed = resource?.confirmed ?? 0
+    let hasMore = offset > confirmed
+    resource?.confirmed = max(offset, confirmed)
+    (method, step) = (.patch, .append(from: offset, to: end(ofPieceFrom: offset)))
     return hasMore
+  }
+
+  private func end(ofPieceFrom offset: Int64) -> Int64 {
+    let rest = (body?.contentLength ?? offset) - offset
+    let limits = [request.options.resumption.pieceSize, resource?.largestPiece].compactMap(\.self)
+    return offset + min(rest, limits.map { max($0, 1) }.min() ?? rest)
   }
 
   /// Sends the request from its start.
@@ -304,7 +366,7 @@ extension NextAttempt {
       (url, isRedirected, sendsOwnHeaders) = place
     }
     (requestPlace, resource) = (nil, nil)
-    (method, step) = (request.method, .request)
     (usesIdleConnection, demandedVersion) = (false, nil)
+    begin(start)
   }
 }

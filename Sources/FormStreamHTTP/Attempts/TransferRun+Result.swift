@@ -69,6 +69,7 @@ extension TransferRun {
         progress.acknowledged = progress.handedOver
       }
     }
+    let resumeData = await endUpload(verdict, history)
     let result = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,
       response: history.response,
@@ -81,7 +82,8 @@ extension TransferRun {
       newConnections: history.newConnections,
       error: verdict.error?.ending(as: verdict.outcome, history.response),
       mayBeSentAgain: request.options.permitRepetition(
-        of: request.method, after: verdict.outcome, getsKey: history.sendsKey))
+        of: request.method, after: verdict.outcome, getsKey: history.sendsKey),
+      resumeData: resumeData)
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result
   }

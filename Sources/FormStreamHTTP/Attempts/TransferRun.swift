@@ -24,6 +24,8 @@ final class TransferRun: Sendable {
   let bodyWait: WaitingRequest
   /// How much of its time limit the next attempt has already used.
   let time: AttemptTime
+  /// What another request would need to continue the upload.
+  let keeper: UploadKeeper
   let tracer: Tracer?
 
   /// - Parameter response: gets the response in place of the request's own target; nil if the request's own target gets
@@ -45,6 +47,7 @@ final class TransferRun: Sendable {
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
     publisher = ProgressPublisher(pace: options.progressPace)
     control = TransferControl(self.engine)
+    keeper = UploadKeeper(options)
     time = AttemptTime(limit: options.timeLimits.attempt)
     tracer = options.trace.map { Tracer(request, report: $0) }
   }
@@ -61,7 +64,11 @@ final class TransferRun: Sendable {
       // The body is not measured yet, and may turn out to need a connection that is not shared.
       try await takeConnection(
         to: url, mayShare: session.configuration.version != .http11, history)
-      next = try await NextAttempt.first(of: self, to: url)
+      let earlier = try await earlierUpload()
+      next = try await NextAttempt.first(of: self, to: url, continuing: earlier.data)
+      if let verdict = try await keepUpload(&next, earlier, &history) {
+        return await conclude(history, verdict)
+      }
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
     }
@@ -77,14 +84,21 @@ final class TransferRun: Sendable {
         return await conclude(history, verdict.after(history.doubt))
       }
       let earlierDoubt = history.doubt
-      if next.step == .offset { history.noteQuestion(result) } else { history.note(result) }
+      if next.step == .offset || next.step == .options {
+        history.noteQuestion(result)
+      } else {
+        history.note(result)
+      }
       next.note(result)
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
       let attempt = attempt(next, history, earlierDoubt, result)
       history.note(attempt.doubt(on: facts))
+      keeper.didSend(next, facts.upload, history.doubt)
       switch attempt.decision(on: facts) {
-      case .conclude(let verdict): return await conclude(history, verdict)
+      case .conclude(let verdict):
+        if next.step == .offset, verdict.outcome == .ok { history.noteAnswer(result) }
+        return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url):
         if let verdict = await choose(url, isCarriedOut: true, next, result) {
@@ -130,10 +144,18 @@ final class TransferRun: Sendable {
           return await conclude(history, end)
         }
         next.beginAgain()
+      case .begin(let start):
+        history.noteRepetition()
+        next.begin(start)
       case .append(let offset):
+        let answersQuestion = next.step == .offset
         let hasMore = next.append(from: offset)
-        history.noteOffset(
-          hasMore: hasMore, isIncomplete: offset < next.body?.contentLength ?? 0)
+        if answersQuestion {
+          history.noteOffset(
+            hasMore: hasMore, isIncomplete: offset < next.body?.contentLength ?? 0)
+        } else {
+          history.noteStep()
+        }
         publisher.noteConfirmed(offset)
       }
       publisher.begin(next.body, phase: .connecting)
@@ -208,6 +230,11 @@ final class TransferRun: Sendable {
     wireRequest.activity = connection.activity
     wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
+    if next.sendsBody, next.mayResume {
+      keeper.willSend(next, isLast: wireRequest.isLastPiece)
+      try await writeUpload()
+    }
+    wireRequest.noteUpload = noteUpload(attempt)
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
     return await control.run(exchange, on: session.engines[connection.engine])
   }

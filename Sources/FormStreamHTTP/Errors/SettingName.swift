@@ -33,6 +33,7 @@ package enum SettingName: String, MessageSetting {
   case idempotencyKey = "TransferOptions.idempotencyKey"
   case contentDigest = "TransferOptions.sendsDigest"
   case resumption = "TransferOptions.resumption"
+  case resumeFile = "TransferOptions.resumeFile"
 
   package var description: String { rawValue }
 }

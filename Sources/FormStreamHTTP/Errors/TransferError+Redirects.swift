@@ -18,7 +18,7 @@ extension TransferError {
     /// The request may have been carried out, and another server doesn't get the idempotency key.
     case otherOriginWithoutKey
 
-    fileprivate var reason: Message {
+    var reason: Message {
       switch self {
       case .notRepeated:
         "the response to a GET there would prove nothing, and only 307 and 308 ask to send the request "

@@ -44,6 +44,91 @@ extension TransferError {
       "\(url) responds \(status) to the complete upload, but doesn't say that the upload is complete (Upload-Complete: ?1).")
   }
 
+  static func uploadNotCreated(
+    _ url: HTTPURL, _ status: Int, by uploadProtocol: UploadProtocol
+  ) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) responds \(status), but names no upload that could go on (Location): it seems not to know "
+        + "\(uploadProtocol == .tus ? "tus" : "resumable uploads"), and may have stored an empty file. Send the file without "
+        + "resumption.")
+  }
+
+  static func uploadElsewhere(
+    _ url: HTTPURL, _ named: HTTPURL, because obstacle: RedirectObstacle
+  ) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) wants the upload to be sent to \(named), and \(obstacle.reason).")
+  }
+
+  static let uploadNeedsLength = TransferError(
+    .resumptionFailed, on: "the body",
+    "By tus, only a body is sent whose length is known, and that can be read more than once: send a file or bytes.")
+
+  static let resumeFileWithoutResumption = TransferError(
+    .invalidSetting, on: SettingName.resumeFile.description,
+    "\(SettingName.resumeFile) keeps an upload that goes on where it broke: choose a protocol with \(SettingName.resumption).")
+
+  static func resumeFileUnusable(_ path: LocalPath, _ error: SystemError) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "The resume file \(path.description.quoted) can't be used: \(error). Nothing was sent. Choose another place for it.",
+      underlying: error)
+  }
+
+  static func resumeFileInUse(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "Another process is sending the upload of the resume file \(path.description.quoted): wait until it has ended.")
+  }
+
+  static func notAResumeFile(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "The file \(path.description.quoted) is not a resume file, so it is not changed: choose a name that is free.")
+  }
+
+  /// - Parameter file: the file with the data of the other upload; nil if they are not in a file.
+  static func otherUpload(_ url: String, in file: LocalPath?) -> TransferError {
+    let name = file.map { "The resume file \($0.description.quoted)" } ?? "The data"
+    return TransferError(
+      .resumptionFailed, on: file?.description ?? url,
+      "\(name) belongs to another upload, to \(url.hidingURLSecrets): use it with the same URL, method and form, or choose "
+        + "another.")
+  }
+
+  static func sourceOfUploadChanged(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .sourceChanged, on: path.description,
+      "The file \(path.description.quoted) has changed since its upload was begun, so the upload can't go on: send it again from "
+        + "its start.")
+  }
+
+  static func uploadPerhapsSent(_ file: LocalPath?) -> TransferError {
+    let remedy: Message = file.map { "remove \($0.description.quoted)" } ?? "send the request without the data"
+    return TransferError(
+      .resumptionFailed, on: file?.description ?? "the upload",
+      "An earlier process may have sent the complete upload before it ended, and the server has named no place to ask: look there, "
+        + "and if the upload is missing, \(remedy) and send it again.")
+  }
+
+  /// - Parameter length: the length of the body; nil if it is not known.
+  static func uploadNotResumable(length: Int64?) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: "the body",
+      length == 0
+        ? "An empty body has nothing that could go on: send it without \(SettingName.resumeFile)."
+        : "The body can't go on where it broke, because its length is not known, or because it can be read only once: send a "
+          + "file, or send it without \(SettingName.resumeFile).")
+  }
+
+  static func uploadMetadataName(_ name: String) -> TransferError {
+    TransferError(
+      .invalidSetting, on: name,
+      "The name \(name.quoted) of upload metadata can't be sent: it must have visible ASCII characters only, and no comma.")
+  }
+
   static func uploadLost(_ url: HTTPURL, _ status: Int) -> TransferError {
     TransferError(
       .resumptionFailed, on: url.description,

@@ -75,6 +75,8 @@ public struct TransferError: Error, Sendable {
     public static let respondedEarly = Code(rawValue: "responded-early")
     /// The upload can't go on where it broke; see ``TransferOptions/resumption``.
     public static let resumptionFailed = Code(rawValue: "resumption-failed")
+    /// The file that keeps an upload can't be used, or is used by another process.
+    public static let resumeFileUnusable = Code(rawValue: "resume-file-unusable")
     /// The server takes only bodies whose length is announced; see ``TransferOptions/spoolsBody``.
     public static let lengthRequired = Code(rawValue: "length-required")
     /// The server redirected the request, and the redirect was not followed.

@@ -28,6 +28,8 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   public static let patch = HTTPMethod("PATCH")
   /// Deletes a resource.
   public static let delete = HTTPMethod("DELETE")
+  /// Asks what is possible with a resource.
+  static let options = HTTPMethod("OPTIONS")
 
   /// Whether the method only reads (RFC 9110 §9.2.1: "safe").
   var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(description) }

@@ -68,6 +68,17 @@ public struct TransferBody: Sendable {
     TransferBody(.part(body, type))
   }
 
+  /// The same body, but its form has another boundary.
+  func with(_ boundary: String?) throws(TransferError) -> TransferBody {
+    guard let boundary, case .form(var form, let detector, let verify) = try content.get() else { return self }
+    do throws(MultipartError) {
+      form.boundary = try Boundary(boundary)
+    } catch {
+      throw TransferError(error)
+    }
+    return .form(form, detector: detector, verify: verify)
+  }
+
   /// Measures the body. Its files must not change from here on.
   func laidOut() throws(TransferError) -> BodyLayout {
     let content = try content.get()

@@ -6,6 +6,12 @@ public struct TransferOptions: Sendable {
   public var retry = RetryPolicy()
   /// Whether an upload goes on where it broke, and by which protocol.
   public var resumption = UploadResumption.none
+  /// The data of an earlier upload that this request continues, from ``TransferResult/resumeData``. The request must be the
+  /// same. Its form gets the boundary of the earlier one; forms inside it must keep theirs.
+  public var resuming: UploadResumeData?
+  /// A file that keeps the data of the upload, so that another process can continue it after this one was killed. Only its owner
+  /// can read it. If the file exists, the request continues its upload. The file is removed when there is nothing to continue.
+  public var resumeFile: LocalPath?
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
@@ -66,6 +72,9 @@ public struct TransferOptions: Sendable {
   /// Called before a request is sent again after a failure or a refusal, and before the wait. The call may take its time: only
   /// this request waits for it. If the request is cancelled meanwhile, the request ends at once, and the call goes on.
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
+  /// Receives the data of the upload before its bytes are sent, and whenever they change. The closure is called on a thread that
+  /// may wait.
+  package var noteResumeData: (@Sendable (UploadResumeData) -> Void)?
   /// Whether the trace shows the values of `Set-Cookie`, which are otherwise masked.
   public var tracesSetCookie = false
   /// Receives a trace of the traffic, with secrets masked. The closure is called on the engine's thread, which waits for it.

@@ -76,6 +76,9 @@ public struct TransferResult: Sendable {
   public let error: TransferError?
   /// Whether callers that count the attempts themselves may send the request again.
   package internal(set) var mayBeSentAgain = false
+  /// What another request needs to go on where this one broke (``TransferOptions/resuming``); nil if there is nothing to
+  /// continue.
+  public internal(set) var resumeData: UploadResumeData?
 
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// The headers of an upload that can go on (draft-ietf-httpbis-resumable-upload, interop version 8).
+/// The headers of an upload that can go on: of draft-ietf-httpbis-resumable-upload, interop version 8, and of tus 1.0.
 extension HTTPHeaders {
   /// These headers, and the offer to the server to keep what arrives.
   ///
@@ -14,19 +14,63 @@ extension HTTPHeaders {
     return sent
   }
 
+  /// These headers for a request without a body that creates an upload.
+  ///
+  /// - Parameter metadata: the value of `Upload-Metadata`, for tus.
+  func creatingUpload(
+    of length: Int64?, by uploadProtocol: UploadProtocol, metadata: @autoclosure () -> String?
+  ) -> HTTPHeaders {
+    switch uploadProtocol {
+    case .http:
+      // RFC 9530 §2 and §3: the digest of a representation that is sent in several requests has another name than that of the
+      // bytes of one request.
+      var sent = HTTPHeaders()
+      for field in fields {
+        if field.name.isSameHeaderName(as: "Content-Digest") {
+          sent.append("Repr-Digest", field.value)
+        } else {
+          sent.append(field)
+        }
+      }
+      sent.append("Upload-Draft-Interop-Version", UploadNotes.interopVersion)
+      sent.append("Upload-Complete", "?0")
+      if let length { sent.append("Upload-Length", "\(length)") }
+      return sent
+    case .tus:
+      var sent = withoutContent
+      sent.append("Tus-Resumable", Tus.version)
+      if let length { sent.append("Upload-Length", "\(length)") }
+      if !contains("Upload-Metadata"), let metadata = metadata() {
+        sent.append("Upload-Metadata", metadata)
+      }
+      return sent
+    }
+  }
+
   /// The headers of the question for the offset.
-  var askingForOffset: HTTPHeaders {
+  func askingForOffset(by uploadProtocol: UploadProtocol) -> HTTPHeaders {
     var sent = aboutUpload
-    sent.append("Upload-Draft-Interop-Version", UploadNotes.interopVersion)
+    switch uploadProtocol {
+    case .http: sent.append("Upload-Draft-Interop-Version", UploadNotes.interopVersion)
+    case .tus: sent.append("Tus-Resumable", Tus.version)
+    }
     return sent
   }
 
-  /// The headers of the rest of an upload.
-  func appending(from offset: Int64) -> HTTPHeaders {
-    var sent = askingForOffset
-    sent.append("Content-Type", "application/partial-upload")
+  /// The headers of a piece of an upload.
+  ///
+  /// - Parameter isLast: whether the upload ends with it.
+  func appending(
+    from offset: Int64, isLast: Bool, by uploadProtocol: UploadProtocol
+  ) -> HTTPHeaders {
+    var sent = askingForOffset(by: uploadProtocol)
     sent.append("Upload-Offset", "\(offset)")
-    sent.append("Upload-Complete", "?1")
+    switch uploadProtocol {
+    case .http:
+      sent.append("Content-Type", "application/partial-upload")
+      sent.append("Upload-Complete", isLast ? "?1" : "?0")
+    case .tus: sent.append("Content-Type", Tus.partType)
+    }
     return sent
   }
 
@@ -34,7 +78,10 @@ extension HTTPHeaders {
   /// conditions, which would be checked against the unfinished upload (RFC 9110 §13).
   private var aboutUpload: HTTPHeaders {
     var rest = HTTPHeaders()
-    for field in withoutContent.fields where !field.name.lowercased().hasPrefix("if-") {
+    for field in withoutContent.fields
+    where !field.name.lowercased().hasPrefix("if-")
+      && !field.name.isSameHeaderName(as: "Upload-Metadata")
+    {
       rest.append(field)
     }
     return rest
@@ -43,5 +90,6 @@ extension HTTPHeaders {
   /// The headers that an upload that can go on sends itself.
   static let ofUploads = [
     "Upload-Draft-Interop-Version", "Upload-Complete", "Upload-Length", "Upload-Offset",
+    "Upload-Defer-Length", "Tus-Resumable",
   ]
 }

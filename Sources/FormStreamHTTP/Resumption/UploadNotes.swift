@@ -1,8 +1,8 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// What the responses to an attempt say about an upload that can go on
-/// (draft-ietf-httpbis-resumable-upload, interop version 8).
+/// What the responses to an attempt say about an upload that can go on: by draft-ietf-httpbis-resumable-upload, interop
+/// version 8, or by tus 1.0, which use the same names for the same things.
 package struct UploadNotes: Sendable {
   static let interopVersion = "8"
 
@@ -10,22 +10,28 @@ package struct UploadNotes: Sendable {
   package var resource: HTTPURL?
   /// The last offset that a 104 confirmed; nil if none did.
   package var confirmed: Int64?
-  /// Whether the final response says that the upload is complete; nil if it doesn't say so.
+  /// Whether the final response says that the upload is complete; nil if it doesn't say so. tus has no such header.
   package var isComplete: Bool?
   /// The offset in the final response; nil if it has none.
   package var offset: Int64?
   /// The length of the upload in the final response; nil if it has none.
   package var length: Int64?
+  /// The most bytes that one request may append; nil if the server names no limit.
+  package var largestPiece: Int64?
+  /// How a server wants uploads to begin that says so in its response to OPTIONS; nil if it knows no protocol.
+  package var start: UploadStart?
 
   package init(
     resource: HTTPURL? = nil, confirmed: Int64? = nil, isComplete: Bool? = nil, offset: Int64? = nil,
-    length: Int64? = nil
+    length: Int64? = nil, largestPiece: Int64? = nil, start: UploadStart? = nil
   ) {
     self.resource = resource
     self.confirmed = confirmed
     self.isComplete = isComplete
     self.offset = offset
     self.length = length
+    self.largestPiece = largestPiece
+    self.start = start
   }
 
   /// Notes the head of a 104. Returns whether it says something new.
@@ -35,44 +41,57 @@ package struct UploadNotes: Sendable {
   mutating func noteInformational(_ headers: HTTPHeaders, from url: HTTPURL) -> Bool {
     guard headers["Upload-Draft-Interop-Version"] == Self.interopVersion else { return false }
     let (earlier, earlierResource) = (confirmed ?? 0, resource)
-    if let location = headers.location, let named = try? url.resolving(location) {
-      resource = resource ?? named
-    }
+    resource = resource ?? headers.resource(at: url)
     confirmed = headers.structuredInteger("Upload-Offset") ?? confirmed
+    largestPiece = headers.largestPiece ?? largestPiece
     return confirmed ?? 0 > earlier || earlierResource == nil && resource != nil
   }
 
   /// Notes the head of the final response.
-  mutating func noteFinal(_ headers: HTTPHeaders) {
+  mutating func noteFinal(_ status: Int, _ headers: HTTPHeaders, from url: HTTPURL) {
+    if status == 201 { resource = resource ?? headers.resource(at: url) }
     isComplete = headers.structuredBoolean("Upload-Complete")
     offset = headers.structuredInteger("Upload-Offset")
     length = headers.structuredInteger("Upload-Length")
+    largestPiece = headers.largestPiece ?? largestPiece
+    // A server that is asked first has no reason to tell the URL in an interim response, which can be lost on the way.
+    if headers.uploadLimit != nil {
+      start = .creation(.http)
+    } else if headers["Tus-Version"]?.split(separator: ",").contains(where: {
+      String($0).trimmingBlanks() == Tus.version
+    }) == true
+    {
+      start = .creation(.tus)
+    }
   }
 }
 
 extension HTTPHeaders {
+  fileprivate func resource(at url: HTTPURL) -> HTTPURL? {
+    location.flatMap { try? url.resolving($0) }
+  }
+
+  /// "`max-append-size`: Specifies a maximum size that the server supports for the content in a request appending to the upload
+  /// resource". The draft has no exception for the request that creates the upload.
+  fileprivate var largestPiece: Int64? {
+    uploadLimit?.values["max-append-size"]?.integer.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  fileprivate var uploadLimit: StructuredDictionary? {
+    joined("Upload-Limit").flatMap { StructuredDictionary($0) }
+  }
+
   /// The number in a header that is an integer which can't be negative (RFC 9651 §3.3.1); nil if the header is missing, repeated
   /// or something else: "Other values MUST cause the entire header field to be ignored."
   fileprivate func structuredInteger(_ name: String) -> Int64? {
-    guard let text = structuredItem(name), text.isASCIIDigits, (1...15).contains(text.utf8.count) else {
-      return nil
-    }
-    return Int64(text)
+    structuredItem(name)?.integer.flatMap { $0 >= 0 ? $0 : nil }
   }
 
   /// The value of a header that is a boolean (RFC 9651 §3.3.6); nil if the header is missing or something else.
-  fileprivate func structuredBoolean(_ name: String) -> Bool? {
-    switch structuredItem(name) {
-    case "?1": true
-    case "?0": false
-    default: nil
-    }
-  }
+  fileprivate func structuredBoolean(_ name: String) -> Bool? { structuredItem(name)?.boolean }
 
-  /// The item in a header without its parameters; nil if the header is missing, or sent more than once.
-  private func structuredItem(_ name: String) -> String? {
-    let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
-    guard values.count == 1 else { return nil }
-    return String(values[0].prefix { $0 != ";" }.trimmingBlanks())
+  private func structuredItem(_ name: String) -> StructuredDictionary.Value? {
+    let lines = fields.filter { $0.name.isSameHeaderName(as: name) }
+    return lines.count == 1 ? StructuredDictionary.item(lines[0].value) : nil
   }
 }

@@ -6,6 +6,9 @@ package struct UploadResource: Sendable {
   /// How many bytes of the body the server can have at most: no more were read.
   package var mostSent: Int64
 
+  /// The most bytes that one request may append; nil if the server names no limit.
+  package var largestPiece: Int64?
+
   package init(_ url: HTTPURL, confirmed: Int64 = 0, mostSent: Int64 = 0) {
     self.url = url
     self.confirmed = confirmed
@@ -16,6 +19,7 @@ package struct UploadResource: Sendable {
   mutating func note(_ notes: UploadNotes, read: Int64) {
     if let url = notes.resource { self.url = url }
     confirmed = max(confirmed, notes.confirmed ?? 0)
+    largestPiece = notes.largestPiece ?? largestPiece
     mostSent = max(mostSent, read)
   }
 }

@@ -63,12 +63,13 @@ final class Exchange: @unchecked Sendable {
     self.request = request
     self.publisher = publisher
     self.tracer = tracer
-    upload = SentBody(total: request.bodyEnd, from: request.bodyStart)
+    upload = SentBody(
+      total: request.bodyEnd, from: request.bodyStart, isLast: request.isLastPiece)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
-      mayResume: request.mayResume,
+      mayResume: request.mayResume, noteUpload: { request.noteUpload?($0) },
       isFinal: { !request.isVersionRefused(by: $0.status, $0.headers) && request.isFinal($0) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }

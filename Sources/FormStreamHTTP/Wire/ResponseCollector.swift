@@ -58,6 +58,7 @@ final class ResponseCollector {
   private let isToHEAD: Bool
   private let isOfResource: Bool
   private let mayResume: Bool
+  private let noteUpload: (UploadNotes) -> Void
   private let isFinal: (ArrivedHead) -> Bool
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
@@ -88,7 +89,8 @@ final class ResponseCollector {
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool,
-    mayResume: Bool, isFinal: @escaping (ArrivedHead) -> Bool,
+    mayResume: Bool = false, noteUpload: @escaping (UploadNotes) -> Void = { _ in },
+    isFinal: @escaping (ArrivedHead) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
@@ -97,6 +99,7 @@ final class ResponseCollector {
     self.isToHEAD = isToHEAD
     self.isOfResource = isOfResource
     self.mayResume = mayResume
+    self.noteUpload = noteUpload
     self.isFinal = isFinal
     self.traceHead = traceHead
   }
@@ -325,7 +328,7 @@ final class ResponseCollector {
     else {
       return fail(.rangeOfEverything(url, lastStatus))
     }
-    if mayResume { upload.noteFinal(headers) }
+    if mayResume { upload.noteFinal(lastStatus, headers, from: url) }
     isHeld = !isFinal(
       ArrivedHead(status: lastStatus, headers: headers, version: version, upload: upload))
     if let leavesOutBody = options.leavesOutBody, let head = response, leavesOutBody(head) {
@@ -369,6 +372,7 @@ final class ResponseCollector {
     if status == 100 { hasContinued = true }
     // A server reports how far the upload is as often as it likes, but not without progress.
     if status == 104, mayResume, upload.noteInformational(headers, from: url) {
+      noteUpload(upload)
       headSize = 0
       return true
     }

@@ -3,11 +3,13 @@ import FormStreamDigest
 
 /// The body that one exchange sends: read from its source, hashed, and counted.
 ///
-/// Reading never returns more bytes than the announced length. An upload that goes on where it broke sends only the end of its
+/// Reading never returns more bytes than the announced length. An upload that goes on where it broke sends only a piece of its
 /// body; all offsets are offsets in the complete body.
 struct SentBody: ~Copyable {
-  /// The length of the body; nil if it can't be known.
+  /// The offset at which the piece ends; nil if it can't be known.
   let total: Int64?
+  /// Whether the body ends with the piece.
+  private let isLast: Bool
   /// The offset of the first byte that is sent.
   let start: Int64
   /// The offset up to which bytes were read from the source.
@@ -26,8 +28,9 @@ struct SentBody: ~Copyable {
   /// The digest that the head announces; nil if it announces none.
   private var announcedDigest: SHA256Digest?
 
-  init(total: Int64?, from start: Int64 = 0) {
+  init(total: Int64?, from start: Int64 = 0, isLast: Bool = true) {
     self.total = total
+    self.isLast = isLast
     self.start = start
     (read, handedOver) = (start, start)
   }
@@ -97,7 +100,7 @@ struct SentBody: ~Copyable {
   /// Compares the body with the announced digest, before the body's end is handed over. The body was read once for the digest
   /// and once more to send it, and may have changed in between.
   private mutating func failureOfDigest() -> TransferError? {
-    guard let announcedDigest else { return nil }
+    guard let announcedDigest, isLast else { return nil }
     do {
       return try digest?.finish() == announcedDigest ? nil : .digestChanged
     } catch {
@@ -181,8 +184,9 @@ struct SentBody: ~Copyable {
     return handedOver == start ? .notSent : .partlySent
   }
 
-  /// Ends the hashing, and returns the digest; nil if there is none.
+  /// Ends the hashing, and returns the digest; nil if there is none, or the body goes on.
   mutating func finishDigest() -> SHA256Digest? {
-    try? digest?.finish()
+    guard isLast else { return nil }
+    return try? digest?.finish()
   }
 }

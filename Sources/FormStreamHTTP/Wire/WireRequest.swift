@@ -33,6 +33,8 @@ final class WireRequest {
   var needsExtraConnection = false
   /// Chooses the target of the last response, given its head; nil if the program is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
+  /// Called whenever an interim response says something new about the upload.
+  var noteUpload: (@Sendable (UploadNotes) -> Void)?
   /// Decides from the head of a response whether its body goes to the caller's target.
   let isFinal: @Sendable (ArrivedHead) -> Bool
 
@@ -66,8 +68,11 @@ final class WireRequest {
   /// The offset in the body from which on it is sent.
   var bodyStart: Int64 { attempt.bodyStart }
 
-  /// The offset in the body at which it ends; nil if its length can't be known.
-  var bodyEnd: Int64? { body == nil ? 0 : body?.contentLength }
+  /// The offset in the body up to which it is sent; nil if its length can't be known.
+  var bodyEnd: Int64? { body == nil ? 0 : attempt.bodyEnd }
+
+  /// Whether the body ends with the bytes that are sent.
+  var isLastPiece: Bool { bodyEnd == body?.contentLength }
 
   /// How many bytes are sent; nil if that can't be known.
   var bodyLength: Int64? { bodyEnd.map { max($0 - bodyStart, 0) } }

@@ -1,5 +1,6 @@
 import FormStreamPlatform
 import FormStreamDigest
+import FormStreamMultipart
 
 /// The SHA-256 that a client announces for its body (RFC 9530). `Content-Digest` is the digest of the bytes that are sent,
 /// and `Repr-Digest` is the digest of the file. Both are the same here, because partial and compressed files are not

@@ -181,6 +181,7 @@ enum Expected: Equatable, Sendable {
   case resume(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
   case beginAgain(TransferResult.Outcome, TransferError.Code)
   case append(from: Int64)
+  case begin(UploadStart)
   /// A retry without an error to report, which no rule allows.
   case retryWithoutError
 
@@ -212,6 +213,7 @@ enum Expected: Equatable, Sendable {
     case .beginAgain(let verdict):
       self = verdict.error.map { .beginAgain(verdict.outcome, $0.code) } ?? .retryWithoutError
     case .append(let offset): self = .append(from: offset)
+    case .begin(let start): self = .begin(start)
     }
   }
 }

@@ -1,27 +1,26 @@
-import FormStreamMultipart
 import FormStreamPlatform
 
 /// The value of a header that is a dictionary (RFC 9651 §3.2), such as `sha-256=:…:, sha-512=:…:`.
 ///
 /// Only byte sequences, booleans and integers are kept. The syntax of all other values is checked. ``item(_:)`` reads a header
 /// that is a single value.
-struct StructuredDictionary {
-  enum Value: Equatable {
+package struct StructuredDictionary {
+  package enum Value: Equatable {
     case bytes([UInt8])
     case boolean(Bool)
     case integer(Int64)
     case other
 
-    var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
-    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    package var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
   }
 
   /// RFC 9651 §4.2.2: of two members with the same key, the last counts.
-  private(set) var values: [String: Value] = [:]
+  package private(set) var values: [String: Value] = [:]
   private var rest: ArraySlice<UInt8>
 
   /// Parses a value; nil if it is not a dictionary.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     rest = Array(text.utf8).trimmingBlanks()
     while !rest.isEmpty {
       guard let key = key() else { return nil }
@@ -38,7 +37,7 @@ struct StructuredDictionary {
   }
 
   /// The value of a header that is an item (RFC 9651 §3.3), such as `?1` or `12;q=1`; nil if it is none.
-  static func item(_ text: String) -> Value? {
+  package static func item(_ text: String) -> Value? {
     guard var reader = StructuredDictionary("") else { return nil }
     reader.rest = Array(text.utf8).trimmingBlanks()
     guard let value = reader.bareItem(), reader.skipParameters(), reader.rest.isEmpty else {

@@ -1,0 +1,120 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Keeps what is needed to continue a request's upload, and writes it to a file if the request has one.
+///
+/// What is written while bytes are being sent must still be true if the process is killed at once. So it says that all bytes may
+/// have been sent.
+final class UploadKeeper: Sendable {
+  fileprivate struct State {
+    var data: UploadResumeData?
+    var file: UploadResumeFile?
+    /// What was written or reported last.
+    var last: UploadResumeData?
+    /// Whether the server has said that the upload is complete.
+    var isComplete = false
+  }
+
+  private let state = Guarded(State())
+  /// Held while the file is written, so that no older state replaces a newer one.
+  private let writing = Guarded(())
+  private let report: (@Sendable (UploadResumeData) -> Void)?
+
+  init(_ options: TransferOptions) {
+    report = options.noteResumeData
+  }
+
+  /// Notes the upload that is about to begin or to go on.
+  func begin(_ data: UploadResumeData, in file: UploadResumeFile?) {
+    state.withLock { $0 = State(data: data, file: file) }
+  }
+
+  /// Notes that an attempt is about to send bytes.
+  ///
+  /// - Parameter isLast: whether the server may carry the request out after this attempt.
+  func willSend(_ next: NextAttempt, isLast: Bool) {
+    state.withLock { state in
+      guard var data = state.data else { return }
+      data.uploadProtocol = next.uploadProtocol
+      data.note(next.resource)
+      data.mostSent = data.total
+      if isLast { data.isInDoubt = true }
+      state.data = data
+    }
+  }
+
+  /// Notes what the server has said while bytes are being sent.
+  func note(_ resource: HTTPURL, confirmed: Int64?) {
+    state.withLock { state in
+      guard var data = state.data else { return }
+      data.uploadURL = resource.absoluteString
+      data.confirmed = max(data.confirmed, confirmed ?? 0)
+      state.data = data
+    }
+  }
+
+  /// Notes how an attempt has ended.
+  func didSend(_ next: NextAttempt, _ notes: UploadNotes, _ doubt: Doubt) {
+    state.withLock { state in
+      state.data?.note(next.resource)
+      state.data?.mostSent = next.resource?.mostSent ?? 0
+      state.data?.isInDoubt = doubt != .none
+      state.isComplete = notes.isComplete == true
+    }
+  }
+
+  /// Writes and reports the newest state, if that is needed.
+  ///
+  /// - Throws: if the first state can't be written: without it, nothing may be sent.
+  func write() throws(TransferError) {
+    try writing.withLock { _ throws(TransferError) in
+      let (data, file, last) = state.withLock { ($0.data, $0.file, $0.last) }
+      guard let data, data != last else { return }
+      if last == nil { try file?.begin(data) } else { file?.append(data) }
+      report?(data)
+      state.withLock { $0.last = data }
+    }
+  }
+
+  /// Whether anything is written or reported.
+  var writes: Bool { report != nil || state.withLock { $0.file != nil } }
+
+  /// Ends the upload. Returns the data if another request can continue it. The file is removed otherwise.
+  func end(_ verdict: AttemptDecision.Verdict, _ status: Int?) -> UploadResumeData? {
+    writing.withLock { _ in
+      let state = state.withLock(\.self)
+      guard let data = state.data else { return nil }
+      guard state.isKept(after: verdict, status) else {
+        state.file?.remove()
+        return nil
+      }
+      if state.last != nil { state.file?.append(data) }
+      return data
+    }
+  }
+}
+
+extension UploadKeeper.State {
+  /// Whether another request can continue the upload.
+  fileprivate func isKept(after verdict: AttemptDecision.Verdict, _ status: Int?) -> Bool {
+    guard let data else { return false }
+    switch verdict.outcome {
+    case .ok, .sourceChanged: return false
+    case .retryable, .unknown, .cancelled: return data.uploadURL != nil || data.isInDoubt
+    // New credentials help, unless the complete upload was refused. Other refusals are for good.
+    case .failed:
+      return data.uploadURL != nil && !isComplete && verdict.error?.code != .resumptionFailed
+        && [nil, 401, 403, 407].contains(status)
+    }
+  }
+}
+
+extension UploadResumeData {
+  fileprivate mutating func note(_ resource: UploadResource?) {
+    guard let resource else {
+      (uploadURL, confirmed) = (nil, 0)
+      return
+    }
+    (uploadURL, confirmed) = (resource.url.absoluteString, resource.confirmed)
+  }
+}

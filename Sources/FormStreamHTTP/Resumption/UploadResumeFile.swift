@@ -1,0 +1,71 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A file that keeps the data of an upload, so that another process can continue it, even after `kill -9`.
+///
+/// Only its owner can read it. It is written before the first byte is sent, gets a line for each step, and is removed at the end.
+final class UploadResumeFile: Sendable {
+  /// The longest file that is read. A form of 100,000 files needs 30 MB.
+  private static let maximumSize: Int64 = 256 * 1024 * 1024
+
+  private let path: LocalPath
+  private let directory: DirectoryDescriptor
+  private let name: FileName
+  private let file: AppendedFile
+  private let hasContents: Guarded<Bool>
+  /// What an earlier process has left in the file; nil if it has left nothing.
+  let earlier: UploadResumeData?
+
+  /// Opens the file, or makes it, and keeps other processes from using it.
+  init(_ path: LocalPath) throws(TransferError) {
+    self.path = path
+    guard path.isUsable, !path.lastComponentBytes.isEmpty else {
+      throw .resumeFileUnusable(path, .notFound)
+    }
+    name = path.name
+    let isOurs: Bool
+    let contents: [UInt8]
+    do throws(SystemError) {
+      directory = try DirectoryDescriptor(path.directory)
+      file = try AppendedFile(continuing: name, in: directory)
+      // Its owner may have removed the file before it was locked.
+      let isLocked = try file.lock()
+      let isNamed = try file.isNamed(name, in: directory)
+      isOurs = isLocked && isNamed
+      let size = isOurs ? try file.cutTornLine() : 0
+      contents = try file.beginning(upTo: Int(clamping: min(size, Self.maximumSize)))
+    } catch {
+      throw .resumeFileUnusable(path, error)
+    }
+    // A file of another process is not removed.
+    hasContents = Guarded(!isOurs || !contents.isEmpty)
+    guard isOurs else { throw .resumeFileInUse(path) }
+    earlier = UploadResumeData(lines: contents)
+    guard contents.isEmpty || earlier != nil else { throw .notAResumeFile(path) }
+  }
+
+  /// A request that failed before it began leaves no file.
+  deinit { if !hasContents.withLock(\.self) { remove() } }
+
+  /// Writes what describes the upload, in place of what an earlier process has left.
+  func begin(_ data: UploadResumeData) throws(TransferError) {
+    hasContents.withLock { $0 = true }
+    do throws(SystemError) {
+      try file.removeContents()
+      try file.append(data.line)
+      try file.synchronize()
+      try directory.synchronize()
+    } catch {
+      throw .resumeFileUnusable(path, error)
+    }
+  }
+
+  /// Writes how far the upload is. If the disk has no room for that, what was written before counts, which is still true: the
+  /// upload may then begin again.
+  func append(_ data: UploadResumeData) {
+    guard (try? file.appendWhole(data.stepLine)) != nil else { return }
+    try? file.synchronize()
+  }
+
+  func remove() { directory.remove(name) }
+}

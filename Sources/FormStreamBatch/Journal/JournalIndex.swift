@@ -1,3 +1,4 @@
+import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
 
@@ -31,6 +32,8 @@ package struct JournalIndex: Sendable {
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
+  /// The uploads that broke off, of which the server keeps what has arrived.
+  private var unfinished: [Int64: UploadResumeData] = [:]
   /// The offsets of the records of files that the server did not confirm after the last slice.
   private var unconfirmed: Set<Int64> = []
 
@@ -68,13 +71,16 @@ package struct JournalIndex: Sendable {
     return unconfirmed.contains(file.offset) ? progress?.unusable : progress
   }
 
+  /// The data that continue the file's upload; nil if there are none.
+  func unfinished(_ file: BatchFile) -> UploadResumeData? { unfinished[file.offset] }
+
   /// Notes the status that a journal gives a file. A status is never lowered, so an accepted file stays accepted.
   mutating func note(_ offset: Int64, _ status: FileStatus) {
     let (index, shift) = Self.place(of: offset)
     let old = statuses[index]
     guard status.rawValue > old >> shift & 3 else { return }
     statuses[index] = old & ~(3 << shift) | status.rawValue << shift
-    if status == .accepted { slices[offset] = nil }
+    if status == .accepted { (slices[offset], unfinished[offset]) = (nil, nil) }
   }
 
   private mutating func noteMention(of offset: Int64) {
@@ -100,6 +106,9 @@ package struct JournalIndex: Sendable {
       case .accepted(let offset, let accepted):
         noteMention(of: offset)
         note(offset, accepted, journal.head, sliceSize)
+      case .unfinished(let offset, let upload):
+        noteMention(of: offset)
+        note(offset, upload)
       case .record(let offset, let record):
         noteMention(of: offset)
         // The server accepted something, but not the bytes of the file.
@@ -118,6 +127,16 @@ package struct JournalIndex: Sendable {
     }
     if !isDamaged, try !journal.mayHaveLostLines(boot: boot) { return }
     lost[journal.range] = max(lost[journal.range] ?? .unsent, doubt)
+  }
+
+  /// Several journals may have data of one file: the upload of which the server has most is continued.
+  private mutating func note(_ offset: Int64, _ upload: UploadResumeData?) {
+    guard status(of: offset) != .accepted else { return }
+    guard let upload else { return unfinished[offset] = nil }
+    if let other = unfinished[offset], other.uploadURL != upload.uploadURL, other.hasMore(than: upload) {
+      return
+    }
+    unfinished[offset] = upload
   }
 
   private mutating func note(

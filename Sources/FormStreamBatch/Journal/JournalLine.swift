@@ -1,5 +1,6 @@
 package import FormStreamMultipart
 package import FormStreamJSON
+import FormStreamHTTP
 
 /// The first line of a journal: what the journal is about.
 package struct JournalHead: Hashable, Sendable {
@@ -87,6 +88,7 @@ package struct AcceptedSlices: Hashable, Sendable {
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
   static let slicesSchema = "formstream.slices/1"
+  static let unfinishedSchema = "formstream.unfinished/1"
   static let closedSchema = "formstream.closed/1"
 
   /// A request begins for the file whose record begins at that offset.
@@ -99,6 +101,16 @@ enum JournalMark {
     [
       "schema": .string(slicesSchema), "offset": .integer(offset),
       "accepted": .integer(slices.bytes), "ctime_ns": .integer(slices.changed),
+    ]
+  }
+
+  /// The server keeps what has arrived of the file.
+  ///
+  /// - Parameter upload: nil if the upload can't be continued any more.
+  static func unfinished(_ offset: Int64, _ upload: UploadResumeData?) -> JSONValue {
+    [
+      "schema": .string(unfinishedSchema), "offset": .integer(offset),
+      "upload": upload?.json ?? .null,
     ]
   }
 

@@ -1,3 +1,4 @@
+package import FormStreamHTTP
 package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
@@ -9,6 +10,9 @@ package enum JournalLine {
   case started(Int64)
   /// The server has accepted the first slices of the file whose record begins at `offset` in the manifest.
   case accepted(offset: Int64, AcceptedSlices)
+  /// The server keeps what has arrived of the file whose record begins at `offset` in the manifest. Nil if the upload can't be
+  /// continued any more.
+  case unfinished(offset: Int64, UploadResumeData?)
   /// What became of the file whose record begins at `offset` in the manifest.
   case record(offset: Int64, JournalRecord)
   case closed
@@ -114,6 +118,11 @@ package enum JournalReader {
         let changed = value["ctime_ns"]?.integer
       else { return .damaged }
       return .accepted(offset: offset, AcceptedSlices(bytes: bytes, changed: changed))
+    case JournalMark.unfinishedSchema:
+      guard let offset = value["offset"]?.integer, offset >= 0, let upload = value["upload"] else {
+        return .damaged
+      }
+      return .unfinished(offset: offset, UploadResumeData(upload))
     case JournalMark.closedSchema: return .closed
     default: return .damaged
     }

@@ -1,5 +1,6 @@
 import FormStreamDigest
 package import FormStreamPlatform
+import FormStreamHTTP
 import FormStreamJSON
 
 /// Writes a journal. Each start of a run creates a file of its own, and no other run writes to that file.
@@ -60,6 +61,11 @@ package final class JournalWriter: Sendable {
   /// Notes that the first slices of the file are accepted.
   func note(_ slices: AcceptedSlices, of offset: Int64) throws(BatchError) {
     try append(JournalMark.accepted(offset, slices).line())
+  }
+
+  /// Notes the data that continue the upload of the file; nil if it can't be continued any more.
+  func note(_ upload: UploadResumeData?, of offset: Int64) throws(BatchError) {
+    try append(JournalMark.unfinished(offset, upload).line())
   }
 
   /// Appends the records of results, in one write.

@@ -264,7 +264,7 @@ extension JournalFindings {
     let isClosed = try JournalReader.isClosed(journal.path)
     return try journal.read(in: range) { line in
       switch line {
-      case .head, .closed, .damaged: break
+      case .head, .closed, .damaged, .unfinished: break
       case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, let slices):

@@ -44,7 +44,7 @@ package struct SettledDoubts: Sendable {
       try JournalReader.read(journal.path) { line in
         switch line {
         case .started(let offset), .record(let offset, _): mentioned.insert(offset)
-        case .head, .accepted, .closed, .damaged: break
+        case .head, .accepted, .closed, .damaged, .unfinished: break
         }
       }
       for (doubt, time) in settled where mentioned.contains(doubt.offset) && time <= journal.time {

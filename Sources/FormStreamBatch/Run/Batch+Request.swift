@@ -6,16 +6,18 @@ import FormStreamHTTP
 extension Batch {
   /// The request for files or for a slice. Its body is laid out here, so that the files are measured only once.
   ///
+  /// - Parameter boundary: the boundary of an earlier request that this one continues; nil if it continues none.
   /// - Throws: a `BatchError` or `MultipartError` that says why the request can't be made.
   func request(
-    for files: [OpenedBatchFile], _ slice: FileSlice? = nil
+    for files: [OpenedBatchFile], _ slice: FileSlice? = nil, boundary: String? = nil
   ) throws -> TransferRequest {
     var request = request
     if let urls, let file = files.first {
       request.url = try urls.url(for: file)
       request.body = .layout(try file.body().layout(as: file.type.type))
     } else {
-      let form = form(for: files, slice)
+      var form = form(for: files, slice)
+      if let boundary { form.boundary = try Boundary(boundary) }
       request.body = .layout(try form.layout(detector: sniffer, verify: verifiesBoundary))
     }
     if sendsIdempotencyKeys {

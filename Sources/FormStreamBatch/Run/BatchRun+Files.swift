@@ -28,6 +28,12 @@ extension BatchRun {
   /// Whether an earlier run may have sent the file successfully, so that sending it again may store it twice.
   private func maybeDuplicate(_ file: BatchFile) -> Bool {
     if plan.request.method.isIdempotent { return false }
+    // A request that continues an upload is asked about before it is sent again.
+    if journal?.earlier.unfinished(file) != nil { return false }
+    return mayBeStored(file)
+  }
+
+  private func mayBeStored(_ file: BatchFile) -> Bool {
     // If the manifest marks the file, the earlier requests had other idempotency keys, unless it says which key they had.
     if file.maybeDuplicate { return file.keyRecord == nil || !plan.isHarmlessInLaterRuns }
     return switch journal?.earlier.status(of: file.offset) {
@@ -75,7 +81,12 @@ extension BatchRun {
   func layOut(_ unit: inout BatchRequest) -> TransferRequest? {
     while !unit.members.isEmpty {
       do {
-        var request = try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
+        var request =
+          if let continued = try continuedRequest(&unit) {
+            continued
+          } else {
+            try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
+          }
         request.options.maximumRate = current.withLock { $0.rate(at: minuteOfDay()) }
         for index in unit.members.indices { unit.members[index].ending.note(request.url) }
         return request
@@ -84,6 +95,21 @@ extension BatchRun {
       }
     }
     return nil
+  }
+
+  /// The request that continues an upload of an earlier run; nil if there is none, or the file has changed since.
+  private func continuedRequest(_ unit: inout BatchRequest) throws -> TransferRequest? {
+    guard !unit.isStarted, unit.members.count == 1, let member = unit.members.first,
+      let opened = member.opened, let data = journal?.earlier.unfinished(member.file)
+    else { return nil }
+    var request = try plan.request(for: [opened], boundary: data.boundary)
+    guard data.canBeContinued(by: request) else {
+      unit.members[0].ending.maybeDuplicate =
+        !plan.request.method.isIdempotent && mayBeStored(member.file)
+      return nil
+    }
+    request.options.resuming = data
+    return request
   }
 
   /// Sends the slices of the unit's file that are not accepted yet, one after another.

@@ -9,6 +9,7 @@ extension BatchRun {
   func deliver(_ unit: inout BatchRequest) async -> Bool {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
+    noteUploads(of: unit, in: &request)
     while let sent = request {
       let size = unit.size
       guard await pace.enter(size) else {
@@ -27,10 +28,16 @@ extension BatchRun {
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.readResponse(
         of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
+      // Attempts are counted anew whenever the server has received more.
+      if result.resumeData?.hasMore(than: request?.options.resuming) == true { loop.tries = 0 }
+      request?.options.resuming = result.resumeData
       let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       // The journal must have the results before another request begins.
       finish(leaving)
-      if wait == nil { conclude(&unit) }
+      if wait == nil {
+        noteEndOfUpload(result, unit)
+        conclude(&unit)
+      }
       notePace(result, begun: begun)
       noteReachability(result)
       noteRefusal(of: sent)
@@ -41,6 +48,7 @@ extension BatchRun {
         // Other files may have changed, too, so all of them are opened again.
         await open(&unit)
         request = layOut(&unit)
+        noteUploads(of: unit, in: &request)
       } else {
         // A server that refuses one request may accept others. If it can't be reached, they would fail as well.
         let isSetAside = result.isOfOverload
@@ -56,6 +64,17 @@ extension BatchRun {
     return true
   }
 
+  /// Has the journal note where the server keeps the unit's upload, so that a later run can continue it.
+  private func noteUploads(of unit: BatchRequest, in request: inout TransferRequest?) {
+    guard plan.request.options.resumption.isChosen, let journal, unit.slice == nil,
+      unit.members.count == 1, let offset = unit.members.first?.file.offset
+    else { return }
+    request?.options.noteResumeData = { data in
+      // If the journal can't be written, the next line of it ends the run.
+      if data.uploadURL != nil { try? journal.writer.note(data, of: offset) }
+    }
+  }
+
   /// How long to wait before the unit's next attempt; nil if there is no next attempt.
   private func wait(
     after result: TransferResult, _ unit: inout BatchRequest, isShrunk: Bool, _ loop: RetryLoop
@@ -67,6 +86,15 @@ extension BatchRun {
       if let reason { unit.note(reason) }
       return nil
     }
+  }
+
+  /// Notes that no later run can continue the unit's upload.
+  private func noteEndOfUpload(_ result: TransferResult, _ unit: BatchRequest) {
+    guard plan.request.options.resumption.isChosen, let journal, result.outcome != .ok,
+      result.resumeData == nil, unit.slice == nil, unit.members.count == 1,
+      let file = unit.members.first?.file
+    else { return }
+    try? journal.writer.note(nil, of: file.offset)
   }
 
   /// Finishes the files, or gives the unit the next slice of its file.

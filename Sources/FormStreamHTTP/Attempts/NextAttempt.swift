@@ -101,7 +101,9 @@ struct NextAttempt: Sendable {
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
   /// for enclosed content and it is not sending Transfer-Encoding", even if it is 0.
   var announcesBody: Bool {
-    sendsBody || step == .request && ["POST", "PUT", "PATCH"].contains(method.description)
+    sendsBody
+      || (step == .request || step == .creation)
+        && ["POST", "PUT", "PATCH"].contains(method.description)
   }
 
   /// The attempt, for `Attempt.decision(on:)`.

@@ -81,8 +81,9 @@ extension TransferRun {
       isServerVerified: history.isServerVerified, metrics: history.metrics,
       newConnections: history.newConnections,
       error: verdict.error?.ending(as: verdict.outcome, history.response),
-      mayBeSentAgain: request.options.permitRepetition(
-        of: request.method, after: verdict.outcome, getsKey: history.sendsKey),
+      mayBeSentAgain: resumeData?.uploadURL != nil
+        || request.options.permitRepetition(
+          of: request.method, after: verdict.outcome, getsKey: history.sendsKey),
       resumeData: resumeData)
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result

@@ -1,5 +1,5 @@
 import FormStreamDigest
-import FormStreamJSON
+package import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 
@@ -20,8 +20,13 @@ extension UploadResumeData {
   }
 
   private init?(line: [UInt8]) {
-    guard let json = try? JSONValue(parsing: line), json["schema"]?.text == Self.schema,
-      let url = json["url"]?.text, let method = json["method"]?.text,
+    guard let json = try? JSONValue(parsing: line) else { return nil }
+    self.init(json)
+  }
+
+  /// Reads what ``json`` has written; nil if the value is something else.
+  package init?(_ json: JSONValue) {
+    guard json["schema"]?.text == Self.schema, let url = json["url"]?.text, let method = json["method"]?.text,
       let total = json["total"]?.integer, total >= 0,
       let way = json["protocol"]?.text.flatMap(UploadProtocol.init),
       let digest = json["sha256_of_rest"]?.text.flatMap(SHA256Digest.init),
@@ -42,16 +47,17 @@ extension UploadResumeData {
   }
 
   /// The line that describes the upload.
-  var line: [UInt8] {
-    JSONValue.object(
+  var line: [UInt8] { json.line() }
+
+  package var json: JSONValue {
+    .object(
       [
         .init("schema", .string(Self.schema)), .init("url", .string(url)),
         .init("method", .string(method)), .init("total", .integer(total)),
         .init("boundary", boundary.map(JSONValue.string) ?? .null),
         .init("sha256_of_rest", .string(otherBytes.description)),
         .init("files", .array(files.map(\.json))),
-      ] + stepMembers
-    ).line()
+      ] + stepMembers)
   }
 
   /// The line that says how far the upload is.

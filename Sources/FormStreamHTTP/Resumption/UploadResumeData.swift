@@ -39,7 +39,7 @@ public struct UploadResumeData: Codable, Hashable, Sendable {
   var uploadProtocol: UploadProtocol
   let method: String
   /// The boundary of the body, if it is a form.
-  let boundary: String?
+  package let boundary: String?
   /// The digest of everything in the body that is not in files.
   let otherBytes: SHA256Digest
   let files: [File]
@@ -95,11 +95,23 @@ extension UploadResumeData {
     return otherBytes == other.otherBytes && total == other.total ? nil : .request
   }
 
+  /// Whether a request can continue this upload, as far as this machine can know. Its body must be laid out with the boundary of
+  /// this upload.
+  package func canBeContinued(by request: TransferRequest) -> Bool {
+    guard let layout = try? request.body?.laidOut(), let url = try? request.url.appending(request.query),
+      let data = try? UploadResumeData(of: request, to: url, layout, by: uploadProtocol)
+    else { return false }
+    return difference(from: data) == nil
+  }
+
   /// The upload's resource; nil if the server has not named it, or its URL is damaged.
   var resource: UploadResource? {
     guard let uploadURL, let url = try? HTTPURL(uploadURL) else { return nil }
     return UploadResource(url, confirmed: confirmed, mostSent: mostSent)
   }
+
+  /// Whether the server has confirmed more bytes than when earlier data were made.
+  package func hasMore(than earlier: UploadResumeData?) -> Bool { confirmed > earlier?.confirmed ?? 0 }
 
   /// Takes over how far another upload is, which has the same bytes.
   mutating func takeProgress(of other: UploadResumeData) {

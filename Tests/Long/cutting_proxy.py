@@ -19,6 +19,7 @@ class CuttingProxy:
         self.port_behind, self.plan, self.ways = port, plan, ways
         self.chance = random.Random(seed)
         self.passed = self.cuts = 0
+        self.unused = []
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -45,8 +46,9 @@ class CuttingProxy:
             return
         threading.Thread(target=self.answer, args=(server, client), daemon=True).start()
         with self.lock:
-            left = next(self.plan, None)
+            place = self.unused.pop() if self.unused else next(self.plan, None)
             way = self.chance.choice(self.ways)
+        left = place
         try:
             while piece := client.recv(PIECE if left is None else min(PIECE, max(left, 1))):
                 server.sendall(piece)
@@ -63,6 +65,10 @@ class CuttingProxy:
         except OSError:
             reset(server)
             reset(client)
+        if place is not None:
+            # A short request, such as a question, uses up no cut.
+            with self.lock:
+                self.unused.append(place)
 
     def answer(self, server, client):
         try:

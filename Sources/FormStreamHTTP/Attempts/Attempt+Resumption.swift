@@ -135,7 +135,7 @@ extension Attempt {
   private func decisionOnOffer(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL
   ) -> AttemptDecision? {
-    guard facts.upload.isComplete != true else { return nil }
+    if facts.upload.isComplete == true { return contradiction(facts.upload, at: url) }
     switch response.status {
     case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
     case 200...299 where facts.upload.isComplete == false:
@@ -144,6 +144,13 @@ extension Attempt {
       return resume(.init(.failed, refusal(response)), at: url)
     default: return nil
     }
+  }
+
+  /// The decision if a server says that the upload is complete, but names another number of bytes; nil if it doesn't.
+  private func contradiction(_ upload: UploadNotes, at url: HTTPURL) -> AttemptDecision? {
+    guard let length = bodyLength, let other = [upload.offset, upload.length].compactMap(\.self).first(where: { $0 != length })
+    else { return nil }
+    return .conclude(.unknown, .uploadEndedEarly(url, at: other, of: length))
   }
 
   private func refusal(_ response: AttemptFacts.Response) -> TransferError {
@@ -160,7 +167,7 @@ extension Attempt {
   ) -> AttemptDecision? {
     let isLast = piece.upperBound == bodyLength
     if uploadProtocol == .http, facts.upload.isComplete == true {
-      guard !isLast else { return nil }
+      guard !isLast else { return contradiction(facts.upload, at: url) }
       return .conclude(
         .unknown, .uploadEndedEarly(self.url, at: piece.upperBound, of: bodyLength ?? piece.upperBound))
     }

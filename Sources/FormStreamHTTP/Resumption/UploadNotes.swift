@@ -59,8 +59,7 @@ package struct UploadNotes: Sendable {
       start = .creation(.http)
     } else if headers["Tus-Version"]?.split(separator: ",").contains(where: {
       String($0).trimmingBlanks() == Tus.version
-    }) == true
-    {
+    }) == true {
       start = .creation(.tus)
     }
   }

@@ -92,7 +92,7 @@ struct AttemptHistory: Sendable {
   ///   - hasMore: whether it has received more of the upload than it had confirmed before. Attempts are then counted anew.
   ///   - isIncomplete: whether it lacks bytes, so that it can't have carried out the request.
   mutating func noteOffset(hasMore: Bool, isIncomplete: Bool) {
-    loop.tries = hasMore ? 0 : loop.tries - 1
+    if hasMore { loop.noteProgress() } else { loop.tries -= 1 }
     if isIncomplete { doubt = .none }
   }
 
@@ -104,7 +104,7 @@ struct AttemptHistory: Sendable {
   /// Notes that an upload goes on after a request that was successful, and is only a step of the attempt.
   mutating func noteStep() {
     attempts = max(attempts - 1, 0)
-    loop.tries = 0
+    loop.noteProgress()
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

@@ -22,6 +22,13 @@ package final class RetryBudget: Sendable {
     }
   }
 
+  /// Gives retries back that were not in vain: an upload has gone on with each.
+  func giveBack(_ retries: Int) {
+    tenths.withLock { tenths in
+      tenths = min(tenths + min(max(retries, 0), capacity) * Self.tenthsPerRetry, capacity)
+    }
+  }
+
   /// Notes a response that isn't a refusal for overload.
   package func noteSuccess() {
     tenths.withLock { tenths in tenths = min(tenths + 1, capacity) }

@@ -41,6 +41,12 @@ package struct RetryLoop: Sendable {
     return rest
   }
 
+  /// Notes that the server has received more of an upload: attempts are counted anew.
+  mutating func noteProgress() {
+    budget?.giveBack(tries)
+    tries = 0
+  }
+
   /// Decides what follows an attempt that has just ended and may be repeated. Another attempt takes one repetition out of the
   /// session's budget.
   ///

@@ -102,7 +102,11 @@ struct ResumptionTests {
   @Test func `attempts are counted anew when the server has received more`() async throws {
     let cuts = (0..<20).map { _ in ResumingServer.Cut(after: 100_000) }
     let server = try ResumingServer(cuts: cuts)
-    let result = try await makeSession().result(of: request(server, attempts: 2))
+    // The retries that all requests of a session share are given back.
+    var configuration = TransferSession.Configuration()
+    configuration.retryBudget = 2
+    let session = try TransferSession(configuration)
+    let result = try await session.result(of: request(server, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(server.kept == Self.bytes)
     #expect(result.attempts == 21)

@@ -1,3 +1,4 @@
+import FormStreamHTTP
 import FormStreamPlatform
 import FormStreamMultipart
 
@@ -8,7 +9,8 @@ struct PlannedTarget {
     let path: Argument
     /// How the file was typed, for messages.
     let spelling: String
-    /// Whether the file's name is added to a URL that ends in a slash.
+    /// Whether the file's name is added to a URL that ends in a slash. To tus, such a URL is where uploads are created, and the
+    /// name is sent in `Upload-Metadata`.
     var namesURL = true
   }
 
@@ -40,12 +42,13 @@ extension [PlannedTarget] {
       self = [PlannedTarget(urls[0][0], .init(path: body, spelling: "@FILE", namesURL: false))]
       return
     }
+    let isTus = arguments.options.resumption.isTus
     var groups: [[PlannedTarget.SentFile]] = []
     for upload in arguments.uploads {
       let paths = try CurlPattern.files(upload, isGlobbingOff: arguments.isGlobbingOff)
-      groups.append(paths.map { .init(path: $0, spelling: "-T") })
+      groups.append(paths.map { .init(path: $0, spelling: "-T", namesURL: !isTus) })
     }
-    groups += words.files.map { [.init(path: $0, spelling: "a file")] }
+    groups += words.files.map { [.init(path: $0, spelling: "a file", namesURL: !isTus)] }
     guard !groups.isEmpty else {
       self = urls.flatMap(\.self).map { PlannedTarget($0) }
       return
@@ -75,6 +78,9 @@ extension [PlannedTarget] {
   private static func targets(
     _ urls: [URLArgument], _ files: [PlannedTarget.SentFile]
   ) throws(Failure) -> [PlannedTarget] {
+    guard files.allSatisfy(\.namesURL) else {
+      return files.flatMap { file in urls.map { PlannedTarget($0, file) } }
+    }
     guard files.count == 1 || urls.allSatisfy(\.takesName) else {
       throw .usage(
         "Each of the \(counted(files.count, "file", "files")) would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."

@@ -13,6 +13,9 @@ public struct UploadResumption: Hashable, Sendable {
   /// Whether the upload may go on.
   package var isChosen: Bool { way != .none }
 
+  /// Whether the caller has chosen tus.
+  package var isTus: Bool { way == .tus }
+
   /// The most bytes that one request sends; nil means as many as the server allows. Some servers, and some proxies in front of
   /// servers, refuse longer bodies.
   public var pieceSize: Int64?

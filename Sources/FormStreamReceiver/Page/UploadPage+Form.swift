@@ -11,6 +11,7 @@ extension UploadPage {
       form,
       [
         "owner": owner ?? "", "limit": limitAttribute(configuration.limits),
+        "resumable": resumableAttribute(configuration.resumableUploads),
         "folder": page.takesDirectories ? folder : "",
         "limits": limitText(configuration.limits), "script": script,
       ])
@@ -21,6 +22,12 @@ extension UploadPage {
   private static func limitAttribute(_ limits: Receiver.Limits) -> String {
     let limit = [limits.body, limits.form.partBytes].compactMap(\.self).min()
     return limit.map { " data-limit=\"\($0)\"" } ?? ""
+  }
+
+  /// The attribute that tells the script from which size on a file is sent as a resumable upload; none if no upload is resumable.
+  private static func resumableAttribute(_ uploads: Receiver.ResumableUploads?) -> String {
+    let least = uploads.map { max($0.bounded.minimumSize, 1) }
+    return least.map { " data-resumable=\"\($0)\"" } ?? ""
   }
 
   /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file in

@@ -77,10 +77,12 @@ def receiving(formstream, *flags):
 
 class Relay(socketserver.ThreadingTCPServer):
     """Relays bytes in both directions. If `breaks_after` is set, resets a connection after that many uploaded bytes. If
-    `loses_after` is set, resets a connection in place of the next response after that many uploaded bytes."""
+    `loses_after` is set, resets a connection in place of the next response after that many uploaded bytes. If `is_silent`,
+    relays no further bytes instead of resetting the connection."""
     daemon_threads = True
     breaks_after = None
     loses_after = None
+    is_silent = False
 
     def __init__(self, port):
         super().__init__(("127.0.0.1", 0), None)
@@ -106,6 +108,8 @@ class Relay(socketserver.ThreadingTCPServer):
         try:
             while piece := source.recv(1 << 16):
                 if ends(piece, uploaded):
+                    if self.is_silent:
+                        return
                     for end in (source, sink):
                         # Closing without lingering discards unsent bytes and sends a reset.
                         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

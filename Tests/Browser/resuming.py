@@ -18,8 +18,10 @@ window.fetch = (url, options) => {
   calls.push([options.method, options.headers["Upload-Offset"] ?? null, options.body?.size ?? null]);
   return plain(url, options);
 }"""
+# Makes a minute a second.
+HURRY = "const timer = setTimeout; setTimeout = (call, time) => timer(call, time / 60)"
 KEPT = "return Object.entries(localStorage).map(([key, text]) => [key, JSON.parse(text)])"
-HINT = "const hint = document.querySelector('#kept'); return hint.hidden ? '' : hint.textContent"
+HINT = "const hint = document.querySelector('#kept'); return hint.hidden ? '' : hint.firstChild.textContent.trim()"
 
 
 @contextlib.contextmanager
@@ -112,7 +114,7 @@ def a_file_that_is_chosen_again_after_a_reload_goes_on(stage):
             browser.go(receiver.url)
             throttle(browser, 0)
             browser.run(CALLS)
-            assert browser.run(HINT).endswith(" goes on: reloaded.bin. "), browser.run(HINT)
+            assert browser.run(HINT) == "Not complete: reloaded.bin. Choose the same file again to go on.", browser.run(HINT)
             assert ("fnv-1a" in browser.run(KEPT)[0][0]) == plain, browser.run(KEPT)
             stage.picture(browser, "reloaded")
             browser.send_keys("#file", str(path))
@@ -166,7 +168,7 @@ def another_file_never_goes_on_with_a_kept_upload(stage):
             assert [method for method, *_ in calls(browser)][:2] == ["POST", "PATCH"], (change, calls(browser))
             assert stored(receiver.directory) == digests([other]), change
             # The upload of the first file waits until it expires.
-            assert browser.run(HINT).endswith(" goes on: first.bin. "), browser.run(HINT)
+            assert browser.run(HINT) == "Not complete: first.bin. Choose the same file again to go on.", browser.run(HINT)
 
 
 @check
@@ -214,6 +216,44 @@ def without_a_network_a_file_waits(stage):
 
 
 @check
+def a_connection_that_stays_silent_is_given_up(stage):
+    path = stage.file("silent.bin", os.urandom(8 * MIB))
+    with restartable(stage.formstream) as receiver, relaying(receiver.url) as (url, relay):
+        with browsing(stage.driver) as browser:
+            browser.go(url)
+            browser.run(CALLS + "; " + HURRY)
+            relay.is_silent, relay.breaks_after = True, 2 * MIB
+            browser.send_keys("#file", str(path))
+            wait_for(browser, "interrupted")
+            relay.breaks_after = None
+            wait_for(browser, "arrived")
+            assert stored(receiver.directory) == digests([path])
+            is_settled(receiver, browser)
+            without_alarm(browser)
+
+
+@check
+def two_windows_never_share_an_upload(stage):
+    path = stage.file("windows.bin", os.urandom(12 * MIB))
+    with opened(stage) as (receiver, browser):
+        first = browser.call("GET", "/window")
+        begin(receiver, browser, path, 2 * MIB, rate=2 * MIB)
+        second = browser.call("POST", "/window/new", {"type": "window"})["handle"]
+        browser.call("POST", "/window", {"handle": second})
+        browser.go(receiver.url)
+        browser.run(CALLS)
+        browser.send_keys("#file", str(path))
+        wait_for(browser, "arrived")
+        assert calls(browser)[0][0] == "POST", calls(browser)
+        browser.call("POST", "/window", {"handle": first})
+        throttle(browser, 0)
+        wait_for(browser, "arrived")
+        assert "HEAD" not in [method for method, *_ in calls(browser)], calls(browser)
+        assert stored(receiver.directory) == digests([path, path])
+        is_settled(receiver, browser)
+
+
+@check
 def several_files_arrive_once_although_the_receiver_was_killed(stage):
     paths = [stage.file(f"several-{number}.bin", os.urandom((12 + number) * MIB)) for number in range(4)]
     paths += [stage.file("small", b"small")]
@@ -228,6 +268,17 @@ def several_files_arrive_once_although_the_receiver_was_killed(stage):
         assert stored(receiver.directory) == digests(paths)
         is_settled(receiver, browser)
         without_alarm(browser)
+
+
+@check
+def what_is_kept_can_be_discarded(stage):
+    path = stage.file("unwanted.bin", os.urandom(8 * MIB))
+    with opened(stage) as (receiver, browser):
+        begin(receiver, browser, path, 2 * MIB, rate=2 * MIB)
+        browser.go(receiver.url)
+        throttle(browser, 0)
+        browser.click("#kept button")
+        is_settled(receiver, browser)
 
 
 @check

@@ -173,25 +173,39 @@ function pause(item) {
   show(item, "paused", confirmedShare(item), "Paused. " + arrivedSoFar(item));
 }
 
-// Cancels the upload. A receiver that can't be reached removes it after some time.
 function discard(item) {
   const url = item.upload?.url;
   forget(item);
-  if (url) fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" }, keepalive: true }).catch(() => {});
+  if (url) cancelUpload(url);
+}
+
+// A receiver that can't be reached removes the upload after some time.
+function cancelUpload(url) {
+  fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" }, keepalive: true }).catch(() => {});
 }
 
 // What is kept across a reload: the upload of a file that is chosen again goes on. A file is the same if its path, size, date and the
 // digest of its first MiB are the same. If a file is listed twice, its uploads have nothing to do with each other: the first is kept.
-const prefix = "formstream-upload ", owners = new Map();
+const prefix = "formstream-upload ", owners = new Map(), locked = new Set();
 
 async function recall(item, run) {
   item.key ??= prefix + JSON.stringify([item.path, item.size, item.date, await beginning(item.file)]);
-  if (run.isStopped) return false;
-  if (!owners.has(item.key)) owners.set(item.key, item);
-  if (owners.get(item.key) !== item) return false;
+  const isOwner = await isOwnedHere(item.key) && !run.isStopped && (owners.get(item.key) ?? item) === item;
+  if (!isOwner) return false;
+  owners.set(item.key, item);
   item.upload = kept().get(item.key) ?? null;
   showKept();
   return item.upload !== null;
+}
+
+// Another window must not go on with the same upload. A window keeps its locks until it is closed. Over plain HTTP from another
+// machine there are no locks; then the window that was overtaken finds an offset that it has not sent.
+function isOwnedHere(key) {
+  if (!navigator.locks || locked.has(key)) return true;
+  return new Promise(resolve => navigator.locks.request(key, { ifAvailable: true }, lock => {
+    resolve(lock !== null);
+    if (lock) { locked.add(key); return new Promise(() => {}); }
+  }));
 }
 
 // Browsers have SHA-256 only for pages from this machine or over TLS. Elsewhere two checksums have to do (FNV-1a, from two
@@ -231,15 +245,23 @@ function forget(item) {
   try { localStorage.removeItem(item.key); } catch { /* It was not kept. */ }
 }
 
+// The uploads that no file of this page goes on with.
+const unclaimed = () => [...kept()].filter(([key]) => !owners.has(key));
+
 function showKept() {
-  const names = [...kept()].filter(([key]) => !owners.has(key)).map(([, upload]) => {
+  const names = unclaimed().map(([, upload]) => {
     const name = document.createElement("bdi");
     name.textContent = visible(upload.path);
-    return [name, ". "];
+    return [", ", name];
   });
   find("#kept").hidden = !names.length;
-  find("#kept").replaceChildren("Not complete yet. Choose the same file again, and the upload goes on: ", ...names.flat());
+  find("#kept span").replaceChildren("Not complete: ", ...names.flat().slice(1), ". Choose the same file again to go on. ");
 }
 
+find("#kept button").onclick = () => {
+  for (const [key, upload] of unclaimed()) { localStorage.removeItem(key); cancelUpload(upload.url); }
+  showKept();
+  input.focus();
+};
 window.addEventListener("online", () => { for (const item of items) item.wake?.(); });
 showKept();

@@ -30,8 +30,8 @@ extension UploadPage {
     return least.map { " data-resumable=\"\($0)\"" } ?? ""
   }
 
-  /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file in
-  /// a request of its own, and changes the text "all files together" accordingly.
+  /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file by
+  /// itself, and changes the text "all files together" accordingly.
   private static func limitText(_ limits: Receiver.Limits) -> String {
     var sentences: [String] = []
     if let limit = limits.form.partBytes {

@@ -1,7 +1,7 @@
 
-// Large files are sent by tus 1.0.0: the receiver confirms each piece, and keeps what has arrived. After a break the page asks how
-// much that is, and sends the rest. A small file is sent as a form: that takes one request instead of four, and sending it again
-// costs little.
+// Large files are sent by tus 1.0.0: the receiver confirms each piece, and keeps what has arrived. After a break the page asks
+// how much has arrived, and sends the rest. A small file is sent as a form: that takes one request instead of four, and sending
+// the file again costs little.
 const leastSize = Number(form.dataset.resumable ?? Infinity), MiB = 1024 * 1024;
 const isResumable = item => item.file.size >= leastSize;
 const confirmedShare = item => item.upload ? Math.min(item.upload.confirmed / item.file.size, 0.99) : 0;
@@ -57,8 +57,8 @@ async function sendRest(item, run) {
   let piece = MiB;
   for (;;) {
     if (item.state !== "sending") { showSending(item); next(); }
-    // The browser compares the file with the one that was chosen when it opens it, which is once for each piece. So the last piece
-    // is short: a file that changes before is never completed.
+    // For each piece the browser opens the file, and refuses a file that has changed since it was chosen. While it reads a
+    // piece it doesn't look. So the last piece is short: a file that changes before it is never completed.
     const last = Math.max(0, file.size - 65536), end = offset < last ? Math.min(offset + piece, last) : file.size;
     const isLast = end === file.size;
     if (isLast && offset < end && !(await isUnchanged(item))) throw unreadable;
@@ -142,7 +142,9 @@ async function refuse(item, response) {
   if (passing.includes(status)) throw new Break(response.headers.get("Retry-After"));
   if (isOurs && !keeping.includes(status)) forget(item);
   if (upload && isOurs && (status === 404 || status === 410)) {
-    if (upload.sent < item.file.size) throw new Break(0, "The receiver no longer has what had arrived: the upload begins again.");
+    if (upload.sent < item.file.size) {
+      throw new Break(0, "The receiver no longer has what had arrived: the upload begins again.");
+    }
     throw new End("unknown", 0, "The receiver no longer knows the upload, and the end of the file had been sent: " +
       "it is not known whether the file arrived.");
   }
@@ -184,84 +186,4 @@ function cancelUpload(url) {
   fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" }, keepalive: true }).catch(() => {});
 }
 
-// What is kept across a reload: the upload of a file that is chosen again goes on. A file is the same if its path, size, date and the
-// digest of its first MiB are the same. If a file is listed twice, its uploads have nothing to do with each other: the first is kept.
-const prefix = "formstream-upload ", owners = new Map(), locked = new Set();
-
-async function recall(item, run) {
-  item.key ??= prefix + JSON.stringify([item.path, item.size, item.date, await beginning(item.file)]);
-  const isOwner = await isOwnedHere(item.key) && !run.isStopped && (owners.get(item.key) ?? item) === item;
-  if (!isOwner) return false;
-  owners.set(item.key, item);
-  item.upload = kept().get(item.key) ?? null;
-  showKept();
-  return item.upload !== null;
-}
-
-// Another window must not go on with the same upload. A window keeps its locks until it is closed. Over plain HTTP from another
-// machine there are no locks; then the window that was overtaken finds an offset that it has not sent.
-function isOwnedHere(key) {
-  if (!navigator.locks || locked.has(key)) return true;
-  return new Promise(resolve => navigator.locks.request(key, { ifAvailable: true }, lock => {
-    resolve(lock !== null);
-    if (lock) { locked.add(key); return new Promise(() => {}); }
-  }));
-}
-
-// Browsers have SHA-256 only for pages from this machine or over TLS. Elsewhere two checksums have to do (FNV-1a, from two
-// starting values). They tell files apart by mistake only, and nobody else chooses the files.
-async function beginning(file) {
-  const piece = await file.slice(0, MiB).arrayBuffer().catch(() => { throw unreadable; });
-  const hex = (number, digits) => number.toString(16).padStart(digits, "0");
-  if (crypto.subtle) {
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", piece));
-    return "sha-256 " + Array.from(digest, byte => hex(byte, 2)).join("");
-  }
-  return "fnv-1a " + [0x811c9dc5, 0x9747b28c].map(start => hex(new Uint8Array(piece)
-    .reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193), start) >>> 0, 8)).join("");
-}
-
-// The uploads that are kept, by key. A browser may not allow a page to keep anything.
-function kept() {
-  const found = new Map();
-  try {
-    for (const key of Object.keys(localStorage).filter(key => key.startsWith(prefix))) {
-      const upload = JSON.parse(localStorage.getItem(key));
-      if (upload.expires > Date.now()) found.set(key, upload); else localStorage.removeItem(key);
-    }
-  } catch { /* Then nothing is kept. */ }
-  return found;
-}
-
-function remember(item) {
-  if (owners.get(item.key) !== item) return;
-  try { localStorage.setItem(item.key, JSON.stringify(item.upload)); } catch { /* Only a reload is affected. */ }
-}
-
-function forget(item) {
-  item.upload = null;
-  if (owners.get(item.key) !== item) return;
-  owners.delete(item.key);
-  try { localStorage.removeItem(item.key); } catch { /* It was not kept. */ }
-}
-
-// The uploads that no file of this page goes on with.
-const unclaimed = () => [...kept()].filter(([key]) => !owners.has(key));
-
-function showKept() {
-  const names = unclaimed().map(([, upload]) => {
-    const name = document.createElement("bdi");
-    name.textContent = visible(upload.path);
-    return [", ", name];
-  });
-  find("#kept").hidden = !names.length;
-  find("#kept span").replaceChildren("Not complete: ", ...names.flat().slice(1), ". Choose the same file again to go on. ");
-}
-
-find("#kept button").onclick = () => {
-  for (const [key, upload] of unclaimed()) { localStorage.removeItem(key); cancelUpload(upload.url); }
-  showKept();
-  input.focus();
-};
 window.addEventListener("online", () => { for (const item of items) item.wake?.(); });
-showKept();

@@ -285,9 +285,9 @@ def what_is_kept_can_be_discarded(stage):
 def the_same_file_twice_is_two_uploads(stage):
     path = stage.file("twice.bin", os.urandom(12 * MIB))
     with opened(stage) as (receiver, browser):
-        begin(receiver, browser, path, 0)
+        begin(receiver, browser, path, 2 * MIB, rate=2 * MIB)
         browser.send_keys("#file", str(path))
-        until_arrived(receiver, 4 * MIB)
+        until(lambda: len(receiver.incomplete()) == 2, "a second upload")
         assert len(browser.run(KEPT)) == 1
         throttle(browser, 0)
         wait_for(browser, "arrived", "arrived")

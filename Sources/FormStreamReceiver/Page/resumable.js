@@ -113,9 +113,9 @@ function confirm(item, response, offset) {
 function wrongOffset(item, response) {
   const upload = item.upload;
   forget(item);
-  return new End("failed", 0, "Not sent: the receiver says that it has " +
-    bytes(Number(response.headers.get("Upload-Offset"))) + " of the file. It had " + bytes(upload.confirmed) +
-    ", and was sent " + bytes(upload.sent) + ". Retry sends the file from its beginning.");
+  return new End("failed", 0, "The receiver says that it has " + bytes(Number(response.headers.get("Upload-Offset"))) +
+    " of the file. It can't: it had confirmed " + bytes(upload.confirmed) + ", and this page has sent " +
+    bytes(upload.sent) + ". Retry sends the file from its beginning.");
 }
 
 // A request that takes a minute is ended: after the network has changed, a connection may stay silent for much longer. What has

@@ -15,7 +15,7 @@ const unreadable = new End("failed", 0, unreadableText);
 // What interrupts it, with what is shown until it goes on. The server may say how long to wait.
 class Break {
   constructor(seconds, text) {
-    this.pause = 1000 * (Number(seconds) || 0);
+    this.delay = 1000 * (Number(seconds) || 0);
     this.text = text ?? "Waiting for the " + (navigator.onLine ? "receiver" : "network") + ": the upload goes on by itself.";
   }
 }
@@ -24,7 +24,7 @@ const asForm = Symbol();
 
 async function sendResumably(item) {
   const run = item.request = { abort() { this.isStopped = true; this.controller?.abort(); item.wake?.(); } };
-  let pause = 500;
+  let delay = 500;
   showSending(item);
   for (;;) {
     const before = item.upload?.confirmed ?? 0;
@@ -39,10 +39,10 @@ async function sendResumably(item) {
     if (!(outcome instanceof Break)) throw outcome;
     show(item, "interrupted", confirmedShare(item), outcome.text + " " + arrivedSoFar(item));
     next();
-    if ((item.upload?.confirmed ?? 0) > before) pause = 500;
-    await new Promise(resolve => { item.wake = resolve; setTimeout(resolve, Math.max(pause, outcome.pause)); });
+    if ((item.upload?.confirmed ?? 0) > before) delay = 500;
+    await new Promise(resolve => { item.wake = resolve; setTimeout(resolve, Math.max(delay, outcome.delay)); });
     if (run.isStopped) return;
-    pause = Math.min(2 * pause, 30_000);
+    delay = Math.min(2 * delay, 30_000);
   }
 }
 
@@ -72,7 +72,7 @@ async function sendRest(item, run) {
     if (response.status !== 204) await refuse(item, response);
     if (Number(response.headers.get("Upload-Offset")) !== end) throw wrongOffset(item, response);
     if (isLast) return stored(item, response);
-    // A piece takes about two seconds, so that the bar moves, and the pause after each piece costs little.
+    // A piece takes about two seconds, so that the bar moves, and waiting for each response costs little.
     piece = Math.max(MiB / 4, Math.round(2000 * (end - offset) / (performance.now() - start)));
     confirm(item, response, offset = end);
     showSending(item);
@@ -166,7 +166,7 @@ async function reason(response) {
 function stored(item, response) {
   const record = response.headers.get("Upload-Record");
   forget(item);
-  return new End(...record === null ? arrived(item, { size: item.file.size })
+  return new End(...record === null ? arrival(item, { size: item.file.size })
     : result(item, 200, new TextDecoder().decode(Uint8Array.from(atob(record), byte => byte.charCodeAt(0)))));
 }
 

@@ -97,13 +97,13 @@ function result(item, status, response) {
   try { record = JSON.parse(response); } catch { /* Not from our server: handled below. */ }
   const part = record?.parts?.[0];
   if (record?.error) return ["failed", 0, visible(record.error.message)];
-  if (isGood && record?.complete === true && part?.size === item.file.size) return arrived(item, part);
+  if (isGood && record?.complete === true && part?.size === item.file.size) return arrival(item, part);
   return status >= 400 && status < 500
     ? ["failed", 0, "The server refused the file with status " + status + "."]
     : ["unknown", 0, "The response, with status " + status + ", does not say whether the file arrived."];
 }
 
-function arrived(item, part) {
+function arrival(item, part) {
   const name = document.createElement("bdi");
   name.textContent = visible(part.stored_as ?? "");
   find("code", item.row).textContent = part.sha256 ? "SHA-256 " + visible(part.sha256) : "";

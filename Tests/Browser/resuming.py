@@ -258,7 +258,7 @@ def several_files_arrive_once_although_the_receiver_was_killed(stage):
     paths = [stage.file(f"several-{number}.bin", os.urandom((12 + number) * MIB)) for number in range(4)]
     paths += [stage.file("small", b"small")]
     with opened(stage) as (receiver, browser):
-        begin(receiver, browser, "\n".join(map(str, paths)), 8 * MIB)
+        begin(receiver, browser, "\n".join(map(str, paths)), 8 * MIB, rate=4 * MIB)
         receiver.end(signal.SIGKILL)
         # No further file is begun.
         wait_for(browser, "interrupted", "interrupted", "waiting", "waiting", "waiting")

@@ -128,11 +128,13 @@ function next() {
     return number ? ", " + number + " " + text : "";
   };
   const arrived = items.filter(item => item.state === "arrived").length;
-  find("#status").textContent = arrived + " of " + items.length + " arrived" + count("interrupted", "interrupted") +
+  const text = arrived + " of " + items.length + " arrived" + count("interrupted", "interrupted") +
     count("paused", "paused") + count("failed", "failed") +
     count("unknown", "unknown") + count("cancelled", "cancelled") +
     (left.empty ? ", " + some(left.empty, "empty folder") + " left out" : "") +
     (left.unreadable ? ", " + some(left.unreadable, "unreadable path") + " left out" : "") + ".";
+  // A text that is set again is read aloud again, as after each attempt that fails.
+  if (find("#status").textContent !== text) find("#status").textContent = text;
   find("#retry").hidden = !items.some(isFailed);
   find("#cancel").hidden = !items.some(isOpen);
 }

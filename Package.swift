@@ -97,6 +97,7 @@ let package = Package(
         .embedInCode("Page/frame.html"), .embedInCode("Page/upload.html"),
         .embedInCode("Page/folder.html"),
         .embedInCode("Page/page.css"), .embedInCode("Page/upload.js"),
+        .embedInCode("Page/resumable.js"), .embedInCode("Page/kept.js"),
       ]),
     module(
       "FormStreamCommand",

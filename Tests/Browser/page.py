@@ -92,8 +92,8 @@ def digest(content):
 
 
 def stored(directory):
-    """The digests of the files in the directory."""
-    return sorted(digest(path.read_bytes()) for path in directory.iterdir())
+    """The digests of the files in the directory, without those of uploads."""
+    return sorted(digest(path.read_bytes()) for path in directory.iterdir() if path.name != ".formstream-uploads")
 
 
 def digests(paths):
@@ -262,7 +262,8 @@ def a_cancelled_upload_leaves_nothing_and_can_be_sent_again(stage):
 
 @check
 def after_a_broken_connection_the_result_is_unknown_and_can_be_retried(stage):
-    paths = [stage.file(f"broken-{number}", os.urandom(2_000_000)) for number in range(2)]
+    # These are too small to be resumable.
+    paths = [stage.file(f"broken-{number}", os.urandom(1_000_000)) for number in range(2)]
     with receiving(stage.formstream) as (address, directory), relaying(address) as (url, relay):
         with browsing(stage.driver) as browser:
             browser.go(url)

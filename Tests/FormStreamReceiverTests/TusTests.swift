@@ -1,3 +1,5 @@
+import Foundation
+import FormStreamMultipart
 import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
@@ -65,6 +67,42 @@ import Testing
     #expect(try await head(server, path).headers("Upload-Offset") == ["6"])
     #expect(try await patch(server, path, "", at: 6).status == 204)
     #expect(server.storedNames == ["a b.txt"])
+  }
+
+  /// The last response is 204, and has no body. Without the record, a client would not know under which name its file is stored.
+  @Test func `the response to the last part brings the record`() async throws {
+    let server = try UploadServer()
+    let path = try #require(
+      try await create(server, length: 3, Self.metadata).headers("Location").first)
+    #expect(try await patch(server, path, "a", at: 0).headers("Upload-Record") == [])
+    let last = try await patch(server, path, "bc", at: 1)
+    #expect(await eventually { server.server.reportedRequests.count == 1 })
+    let record = try #require(server.server.reportedRequests.first)
+    #expect(last.headers("Upload-Record") == [Data(record.line).base64EncodedString()])
+    #expect(record.json.contains(#""stored_as":"a b.txt""#), "\(record.json)")
+    // A client that lost the response gets the record, too.
+    let repeated = try await patch(server, path, "", at: 3)
+    #expect(repeated.headers("Upload-Record") == last.headers("Upload-Record"))
+  }
+
+  @Test func `a response of the handler hides the record`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = LocalPath(directory.path)
+    var configuration = Receiver.Configuration()
+    configuration.resumableUploads = Receiver.ResumableUploads(in: path)
+    let receiver = try Receiver.start(
+      configuration,
+      handler: DirectoryHandler(path).responding { _ in try UploadResponse(status: 200, text: "Thanks.") })
+    let response = try await onNewThread {
+      let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+      try client.send(
+        "POST / HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 1\r\n"
+          + "Content-Type: application/offset+octet-stream\r\nContent-Length: 1\r\n\r\na")
+      return try client.response()
+    }
+    #expect(response.status == 201, "\(response)")
+    #expect(response.headers("Upload-Record") == [])
+    #expect(directory.names.contains("file"))
   }
 
   @Test func `an upload may come with its creation`() async throws {

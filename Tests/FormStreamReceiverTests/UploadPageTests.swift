@@ -58,6 +58,16 @@ import Testing
     #expect(part.contains("data-limit=\"1\""))
   }
 
+  @Test func `the page tells its script from which size on an upload is resumable`() {
+    var configuration = Receiver.Configuration()
+    #expect(!UploadPage.html(for: configuration).contains("data-resumable="))
+    configuration.resumableUploads = Receiver.ResumableUploads(in: "d")
+    #expect(UploadPage.html(for: configuration).contains("data-resumable=\"1048576\">"))
+    // An empty file has no pieces.
+    configuration.resumableUploads?.minimumSize = 0
+    #expect(UploadPage.html(for: configuration).contains("data-resumable=\"1\">"))
+  }
+
   @Test func `folders can be chosen only if that is configured`() {
     var configuration = Receiver.Configuration()
     #expect(!UploadPage.html(for: configuration).contains(" webkitdirectory "))

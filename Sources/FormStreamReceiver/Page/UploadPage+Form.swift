@@ -11,6 +11,7 @@ extension UploadPage {
       form,
       [
         "owner": owner ?? "", "limit": limitAttribute(configuration.limits),
+        "resumable": resumableAttribute(configuration.resumableUploads),
         "folder": page.takesDirectories ? folder : "",
         "limits": limitText(configuration.limits), "script": script,
       ])
@@ -23,8 +24,14 @@ extension UploadPage {
     return limit.map { " data-limit=\"\($0)\"" } ?? ""
   }
 
-  /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file in
-  /// a request of its own, and changes the text "all files together" accordingly.
+  /// The attribute that tells the script from which size on a file is sent as a resumable upload; none if no upload is resumable.
+  private static func resumableAttribute(_ uploads: Receiver.ResumableUploads?) -> String {
+    let least = uploads.map { max($0.bounded.minimumSize, 1) }
+    return least.map { " data-resumable=\"\($0)\"" } ?? ""
+  }
+
+  /// The sentences about the limits. The limit of a request's body includes names and types. The script sends each file by
+  /// itself, and changes the text "all files together" accordingly.
   private static func limitText(_ limits: Receiver.Limits) -> String {
     var sentences: [String] = []
     if let limit = limits.form.partBytes {

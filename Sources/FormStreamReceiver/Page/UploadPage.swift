@@ -4,10 +4,11 @@ import FormStreamPlatform
 /// The page for people who upload with a browser: one document without any other assets.
 ///
 /// Without JavaScript it is a plain form, and the server responds with a page (``response(parts:failure:)``). With
-/// JavaScript each file is sent in its own request, and counts as arrived only when the server's response says so.
+/// JavaScript each file is sent by itself, and counts as arrived only when the server's response says so. Large files are
+/// sent as resumable uploads.
 ///
 /// The files beside this one are embedded at build time: `frame.html` surrounds both pages, `upload.html` is the form,
-/// with `folder.html` if folders are accepted, and `page.css` and `upload.js` are inserted into them.
+/// with `folder.html` if folders are accepted, and `page.css` and the scripts are inserted into them.
 package enum UploadPage {
   /// The Content-Security-Policy of the pages. The pages may run `script`, use `style`, and send requests to their own server.
   /// Text in a file name can do none of this. If the digests of script and style can't be computed, script and style are not
@@ -52,7 +53,9 @@ package enum UploadPage {
 
   private static let frame = text(PackageResources.frame_html)
   private static let style = text(PackageResources.page_css)
-  static let script = text(PackageResources.upload_js)
+  static let script =
+    text(PackageResources.upload_js) + text(PackageResources.resumable_js)
+    + text(PackageResources.kept_js)
   static let form = text(PackageResources.upload_html)
   static let folder = text(PackageResources.folder_html)
 

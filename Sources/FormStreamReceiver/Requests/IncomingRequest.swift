@@ -403,9 +403,10 @@ extension IncomingRequest {
     makeRecord(isComplete: true, status: processed?.status(for: status) ?? status)
     // The collector's memory is not needed while the client reads the response.
     collector = nil
-    var response = self.own(own) ?? response(status: status)
+    let ownResponse = self.own(own)
+    var response = ownResponse ?? response(status: status)
     response.closes = closesAfterResponse
-    processed?.settle(&response)
+    processed?.settle(&response, record: ownResponse == nil ? received?.line : nil)
     response = marked(response)
     state = .discarding(response, remaining: 0)
     return end()

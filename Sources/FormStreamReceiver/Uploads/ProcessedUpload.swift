@@ -1,9 +1,12 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// A complete upload while the handler processes it. If it is released without a response, the upload can be completed again.
 final class ProcessedUpload {
   /// The statuses that say that the server had no room or memory. The upload can be completed again later.
   private static let passingStatuses = [503, 507]
+  /// The most bytes of a record that a header brings. Many clients and proxies accept no more than 8 KiB of headers.
+  private static let largestRecordInHeader = 4096
 
   /// The head of the request that created the upload.
   let origin: RequestHead
@@ -40,9 +43,14 @@ final class ProcessedUpload {
     return isCreation ? 201 : 204
   }
 
-  private var tusResponse: Response {
+  /// The response to a complete upload by tus. A 204 has no body, so a header brings the record: without the record, the client would
+  /// not know under which name the file is stored.
+  private func tusResponse(record: [UInt8]?) -> Response {
     var headers: HTTPHeaders = ["Upload-Offset": "\(whole.size)"]
     if isCreation { headers.append("Location", upload.id.path) }
+    if let record, record.count <= Self.largestRecordInHeader {
+      headers.append(TusProtocol.recordHeader, base64(record))
+    }
     return .uploads(status(for: 200), headers)
   }
 
@@ -53,7 +61,9 @@ final class ProcessedUpload {
 
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).
-  func settle(_ response: inout Response) {
+  ///
+  /// - Parameter record: the record of the upload; nil if the client must not get it.
+  func settle(_ response: inout Response, record: [UInt8]? = nil) {
     guard !isSettled else { return }
     isSettled = true
     if Self.passingStatuses.contains(response.status), (try? whole.file.hasName) == true {
@@ -62,7 +72,7 @@ final class ProcessedUpload {
     } else {
       if origin.isTus, (200...299).contains(response.status) {
         let closes = response.closes
-        response = tusResponse
+        response = tusResponse(record: record)
         response.closes = closes
       }
       response.headers.append("Upload-Complete", "?1")

@@ -6,6 +6,8 @@ import FormStreamPlatform
 enum TusProtocol {
   static let version = "1.0.0"
   static let header = "Tus-Resumable"
+  /// The header of the response to a complete upload with its record, in base 64. It is our own: tus has nothing like it.
+  static let recordHeader = "Upload-Record"
   static let partType = "application/offset+octet-stream"
   /// The extensions that are supported.
   static let extensions = "creation,creation-defer-length,creation-with-upload,expiration,termination"

@@ -86,10 +86,12 @@ def to_server(formstream, place, name, file, digest):
     server = subprocess.Popen([sys.executable, "-c", program, str(port), str(stored)], stderr=subprocess.DEVNULL)
     try:
         wait_for(port, server)
-        for kind, cuts, flags in [
-            ("at once", [], []), ("in pieces of 5 MiB", [], ["--piece-size", "5M"]),
-            ("over a link that breaks", [3 * MIB, 1 * MIB, 7 * MIB, 5], []),
-            ("in pieces over a link that breaks", [3 * MIB, 1 * MIB, 6 * MIB], ["--piece-size", "4M"])]:
+        rows = [("at once", [], []), ("in pieces of 5 MiB", [], ["--piece-size", "5M"])]
+        # tuspyserver 4.4.3 keeps the lock of a request whose client has gone, and responds 503 from then on.
+        if name != "tuspyserver":
+            rows += [("over a link that breaks", [3 * MIB, 1 * MIB, 7 * MIB, 5], []),
+                     ("in pieces over a link that breaks", [3 * MIB, 1 * MIB, 6 * MIB], ["--piece-size", "4M"])]
+        for kind, cuts, flags in rows:
             before = len(whole_files(stored))
             proxy = CuttingProxy(port, iter(cuts), ways=["reset"])
             done = subprocess.run(

@@ -64,13 +64,13 @@ final class Service: Sendable {
   func refusal(of head: RequestHead) -> UploadRefusal? {
     if isStopping { return .receiverStops }
     if let refusal = access.refusal(of: head) { return refusal }
-    guard head.isUpload else { return nil }
-    if let refusal = (createsUpload(head) ? nil : head.partRefusal)
+    guard head.mayChangeSomething else { return nil }
+    if let refusal = partRefusal(of: head)
       ?? head.conditionRefusal(supportsIfNoneMatch: handler.supportsIfNoneMatch)
     {
       return refusal
     }
-    if head.framing == .none {
+    if head.isUpload, head.framing == .none {
       return UploadRefusal(
         .lengthRequired, status: 411,
         "The request has neither Content-Length nor Transfer-Encoding: send one, even for an empty body."
@@ -88,10 +88,12 @@ final class Service: Sendable {
     return nil
   }
 
-  /// Whether the request may create a resumable upload. Then its body may be a part of one.
-  private func createsUpload(_ head: RequestHead) -> Bool {
-    guard uploads != nil, case .create = UploadOperation(head) else { return false }
-    return head.values(of: "Content-Range").isEmpty
+  /// Why the body is refused as a part of something; nil if it is complete, or a part of a resumable upload.
+  private func partRefusal(of head: RequestHead) -> UploadRefusal? {
+    var isPart = !head.isUpload
+    if uploads != nil, case .create = UploadOperation(head) { isPart = true }
+    guard isPart else { return head.partRefusal }
+    return head.values(of: "Content-Range").isEmpty ? nil : .partialUpload("Content-Range")
   }
 
   /// What decodes the body of a request with this head, and the most bytes that the body may have.

@@ -9,7 +9,8 @@ final class UploadStore: Sendable {
   /// The thread that removes uploads that are too old.
   private enum Remover { case none, running, stopped }
 
-  /// How long an upload without a byte is safe from being removed for another one.
+  /// How long an upload that no request uses keeps the room for bytes that have not arrived, and how long an upload without a
+  /// byte is safe from being removed for another one.
   private static let graceTime: Int64 = 60
 
   let settings: Receiver.ResumableUploads
@@ -81,13 +82,13 @@ final class UploadStore: Sendable {
         }
       }
     }
-    removeExpired()
+    tidy()
     if index.withLock({ !$0.isEmpty }) { startRemover() }
   }
 
   /// The upload with that name; nil if there is none.
   func upload(_ id: UploadID) -> PartialUpload? {
-    removeExpired()
+    tidy()
     return index.withLock { $0[id] }
   }
 
@@ -95,8 +96,10 @@ final class UploadStore: Sendable {
   ///
   /// - Throws: a refusal if there is no room for it, or an error of the system.
   func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
-    removeExpired()
-    if let length, let store = settings.store, length > store { throw UploadRefusal.noRoomForUpload }
+    tidy()
+    if let length, let store = settings.store, length > store {
+      throw UploadRefusal.bodyTooLarge(store)
+    }
     do {
       return try create(origin: origin, length: length, in: try openDirectory())
     } catch let error as SystemError where error == .notFound {
@@ -111,8 +114,14 @@ final class UploadStore: Sendable {
   ) throws -> PartialUpload {
     let upload = PartialUpload(new: UploadID(), in: self, directory, length: length)
     try creation.withLock { _ in
-      try makeRoom()
-      guard claim(upload.claimedBytes) else { throw UploadRefusal.noRoomForUpload }
+      let bytes = upload.claimedBytes
+      guard claim(bytes) else { throw UploadRefusal.noRoomForUpload }
+      do throws(UploadRefusal) {
+        try makeRoom()
+      } catch {
+        _ = claim(-bytes)
+        throw error
+      }
       index.withLock { $0[upload.id] = upload }
     }
     do {
@@ -140,7 +149,9 @@ final class UploadStore: Sendable {
     guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else {
       throw .tooManyUploads
     }
-    remove(oldest)
+    oldest.endIfRemovable(after: Self.graceTime)
+    // A request may have come for it meanwhile.
+    guard index.withLock({ $0[oldest.id] }) == nil else { throw .tooManyUploads }
   }
 
   /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
@@ -153,18 +164,19 @@ final class UploadStore: Sendable {
     }
   }
 
-  /// Removes an upload and its files.
-  func remove(_ upload: PartialUpload) {
-    upload.end()
+  /// Removes an upload and its files. Waits until it is not being processed.
+  func remove(_ upload: PartialUpload) { upload.end() }
+
+  /// Forgets an upload that has ended.
+  func forget(_ upload: PartialUpload) {
     index.withLock { _ = $0.removeValue(forKey: upload.id) }
   }
 
-  /// Removes the uploads that are too old. A request in progress keeps its upload.
-  func removeExpired() {
-    let now = secondsSince1970()
-    let uploads = Array(index.withLock(\.values))
-    for upload in uploads where upload.isExpired(at: now, age: settings.ageInSeconds) {
-      remove(upload)
+  /// Removes the uploads that are too old, and gives back the room that was claimed for bytes that nobody sends. A request in
+  /// progress keeps its upload and its room.
+  func tidy() {
+    for upload in Array(index.withLock(\.values)) {
+      upload.tidy(age: settings.ageInSeconds, grace: Self.graceTime)
     }
   }
 
@@ -190,7 +202,7 @@ final class UploadStore: Sendable {
 
   /// Removes old uploads. Returns false if the thread that does so must end.
   private func removeOld() -> Bool {
-    removeExpired()
+    tidy()
     return remover.withLock { remover in
       if remover == .running, index.withLock({ $0.isEmpty }) { remover = .none }
       return remover == .running

@@ -68,10 +68,12 @@ public final class Receiver: Sendable {
     }
     let socket = try Self.listen(on: configuration.address, port: configuration.port)
     let limits = configuration.limits
+    let each = service.descriptorsOfConnection
     let wantedDescriptors =
-      2 * min(limits.connections, 1 << 20) + ConnectionTable.mostRefused + spareDescriptors
+      each * min(limits.connections, 1 << 20) + ConnectionTable.mostRefused + spareDescriptors
     let connections = ConnectionTable(
-      limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors)
+      limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors,
+      each: each)
     self.connections = connections
     port = socket.port
     address = configuration.address

@@ -51,6 +51,10 @@ final class Service: Sendable {
     return options
   }
 
+  /// How many descriptors a connection and its upload may use: for the socket, and a file that is stored. A complete upload that is
+  /// resumable is read from one more. (Its state is written to another, which is closed at once.)
+  var descriptorsOfConnection: Int { uploads == nil ? 2 : 3 }
+
   /// Refuses all requests from now on.
   func stop() {
     stopping.withLock { $0 = true }

@@ -47,7 +47,7 @@ extension IncomingRequest {
     of upload: PartialUpload, _ head: RequestHead, in store: UploadStore
   ) throws -> Step {
     let progress = try upload.progress(afterProcessing: true)
-    let recorded = upload.recorded
+    let recorded = try upload.recorded
     if case .processing = recorded?.phase { return respondUnknown(to: head) }
     if let recorded, recorded.origin.isTus, !progress.isComplete, progress.offset == progress.length,
       let request = try upload.begin(
@@ -75,7 +75,7 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The request has no valid Upload-Offset: send the number of bytes that come before this part.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     let limit = try service.bodyDecoder(for: recorded.origin).limit
     let progress = try upload.progress()
     guard progress.offset == offset else {
@@ -90,7 +90,7 @@ extension IncomingRequest {
     to upload: PartialUpload, _ head: RequestHead, for purpose: Append.Purpose, at offset: Int64,
     limit: Int64, in store: UploadStore
   ) throws -> Step {
-    let origin = upload.recorded?.origin ?? head
+    let origin = try upload.recorded?.origin ?? head
     let digest = try RequestDigest(tus: head)
     guard
       let request = try upload.begin(

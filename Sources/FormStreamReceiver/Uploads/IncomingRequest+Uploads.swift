@@ -73,7 +73,7 @@ extension IncomingRequest {
   }
 
   private func limits(of upload: PartialUpload, in store: UploadStore) -> String {
-    let origin = upload.recorded?.origin
+    let origin = try? upload.recorded?.origin
     let size = origin.flatMap { try? service.bodyDecoder(for: $0).limit } ?? .max
     return store.limits(size: size, age: upload.secondsLeft)
   }
@@ -184,7 +184,7 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The request has no valid Upload-Offset: send the number of bytes that come before this part.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     let limit = try service.bodyDecoder(for: recorded.origin).limit
     // The offset is checked first: a client that is wrong about it is told the right one, whatever else it says.
     let progress = try upload.progress()
@@ -236,7 +236,7 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The upload is complete, so nothing can be appended: send an empty part with Upload-Complete: ?1 for the response.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     switch recorded.phase {
     case .complete(let response): return respond(response, to: head)
     case .processing: return respondUnknown(to: head)
@@ -283,7 +283,7 @@ extension IncomingRequest {
   /// A refusal of a part says that the upload is not complete.
   func refusal(of error: any Error) -> UploadRefusal {
     let error = stored(error)
-    let refusal = UploadRefusal(error)
+    let refusal = UploadRefusal(error, remains: "What had arrived before is kept.")
     guard refusal.response == nil else { return refusal }
     return UploadRefusal(refusal.code, status: refusal.status, refusal.description, problem: nil)
   }

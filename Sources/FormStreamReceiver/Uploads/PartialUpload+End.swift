@@ -20,7 +20,7 @@ extension PartialUpload {
     try change { state in
       guard state.isOwned(by: request), let file = state.file else { return nil }
       if let length = state.length, length != state.offset { throw UploadRefusal.inconsistentLength }
-      guard var recorded else { throw UploadRefusal.noSuchUpload }
+      guard var recorded = try recorded else { throw UploadRefusal.noSuchUpload }
       if recorded.length != state.offset {
         recorded.length = state.offset
         try recorded.write(as: id, in: directory)

@@ -81,7 +81,7 @@ extension PartialUpload {
   }
 
   private func record(_ state: inout State, _ change: (inout UploadState) -> Void) throws {
-    guard var recorded else { throw UploadRefusal.noSuchUpload }
+    guard var recorded = try recorded else { throw UploadRefusal.noSuchUpload }
     change(&recorded)
     try recorded.write(as: id, in: directory)
   }

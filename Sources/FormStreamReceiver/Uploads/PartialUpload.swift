@@ -79,7 +79,7 @@ final class PartialUpload: Sendable {
 
   /// An upload of an earlier receiver; nil if its files can't be trusted, or another receiver is using them.
   init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) {
-    guard var found = UploadState(of: id, in: directory) else { return nil }
+    guard var found = try? UploadState(of: id, in: directory) else { return nil }
     (self.id, self.store, self.directory) = (id, store, directory)
     // The receiver before may have reserved room.
     var state = State(length: found.length, lastChange: 0, isReserved: true)
@@ -130,7 +130,9 @@ final class PartialUpload: Sendable {
   private func publish(_ state: State) { standing.withLock { $0 = Standing(state) } }
 
   /// What the creating request was, and how far the processing is; nil if the file is gone.
-  var recorded: UploadState? { UploadState(of: id, in: directory) }
+  var recorded: UploadState? {
+    get throws(SystemError) { try UploadState(of: id, in: directory) }
+  }
 }
 
 // MARK: What the store asks

@@ -60,8 +60,10 @@ extension UploadState {
   private static let schema = "formstream.upload/1"
 
   /// Reads the state of an upload; nil if there is none that this process can trust.
-  init?(of id: UploadID, in directory: DirectoryDescriptor) {
-    guard let bytes = directory.ownContents(of: id.stateName, upTo: Self.largestFile),
+  ///
+  /// - Throws: only if no descriptor is left.
+  init?(of id: UploadID, in directory: DirectoryDescriptor) throws(SystemError) {
+    guard let bytes = try directory.ownContents(of: id.stateName, upTo: Self.largestFile),
       let json = try? JSONValue(parsing: bytes), json["schema"]?.text == Self.schema,
       let method = json["method"]?.text, let target = json["target"]?.text,
       let version = json["version"]?.text, let fields = Self.headers(json["headers"])

@@ -68,7 +68,7 @@ import Testing
     let held = try (0..<50).map {
       try RawClient.uploading(to: receiver, "/\($0)", size: 10, sent: 5)
     }
-    try receiver.wait(for: 8, in: "kept")
+    try receiver.wait(for: 5, in: "kept")
     for client in held.prefix(30) {
       try client.send("12345")
       #expect(try client.receive(upTo: "\r\n") == "HTTP/1.1 200 OK\r\n")

@@ -97,6 +97,23 @@ import Testing
     try receiver.end()
   }
 
+  @Test func `the thread that removes old uploads ends with the last of them`() throws {
+    let receiver = try Receiving("--into", "kept", "--upload-age", "1")
+    let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    let threads = "cat /proc/\(receiver.pid)/task/*/comm | grep formstream-old"
+    // The second upload needs it again.
+    for _ in 0..<2 {
+      try client.send(
+        "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Complete: ?0\r\n"
+          + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+      #expect(try client.receiveResponse()?.status == 201)
+      let run = try receiver.shell(
+        "\(threads); while \(threads) > out; do sleep 0.01; done; ls kept/.formstream-uploads")
+      #expect(run.output == "formstream-old\n")
+    }
+    try receiver.end()
+  }
+
   @Test func `an ordinary upload makes no directory`() throws {
     let receiver = try Receiving("--into", "kept")
     _ = try receiver.shell("\(curl) -T /etc/hostname $U/f")

@@ -365,4 +365,18 @@ import Testing
       #expect(!record.json.contains(id), "\(record.json)")
     }
   }
+
+  /// Regression: the client learned it when all of its bytes had arrived.
+  @Test(arguments: [
+    "PUT /a HTTP/1.1\r\nUpload-Complete: ?1\r\nUpload-Draft-Interop-Version: 8\r\nContent-Length: 6\r\n",
+    "PUT /a HTTP/1.1\r\nUpload-Complete: ?0\r\nUpload-Draft-Interop-Version: 8\r\nContent-Length: 0\r\n",
+    "POST / HTTP/1.1\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 6\r\nContent-Length: 0\r\n",
+  ])
+  func `a digest that can't be read is refused before the body`(_ head: String) async throws {
+    let server = try UploadServer()
+    let responses = try await server.responses(
+      to: head + "Host: h\r\nRepr-Digest: sha-256=:abc:\r\n\r\n")
+    #expect(responses.map(\.status) == [400], "\(responses)")
+    #expect(server.uploadFiles == [])
+  }
 }

@@ -94,9 +94,9 @@ final class Service: Sendable {
 
   /// Why the body is refused as a part of something; nil if it is complete, or a part of a resumable upload.
   private func partRefusal(of head: RequestHead) -> UploadRefusal? {
-    var isPart = !head.isUpload
-    if uploads != nil, case .create = UploadOperation(head) { isPart = true }
-    guard isPart else { return head.partRefusal }
+    guard !head.isUpload || uploads != nil && UploadOperation(head) != nil else {
+      return head.partRefusal
+    }
     return head.values(of: "Content-Range").isEmpty ? nil : .partialUpload("Content-Range")
   }
 

@@ -30,6 +30,7 @@ extension IncomingRequest {
     guard (fields.length != nil) != isDeferred else { throw UploadRefusal.noTusLength }
     let origin = head.tusOrigin
     let limit = try service.bodyDecoder(for: origin).limit
+    _ = try AnnouncedDigest(origin)
     if let length = fields.length, length > limit { throw UploadRefusal.bodyTooLarge(limit) }
     if head.announcesBody { try checkTusPart(head) }
     try checkRoom(for: head, after: 0, of: fields.length, limit: limit)

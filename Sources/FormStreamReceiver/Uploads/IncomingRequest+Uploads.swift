@@ -112,11 +112,12 @@ extension IncomingRequest {
       guard isTellable, length ?? .max >= store.settings.minimumSize else { return nil }
     }
     if head.request(from: connection.peer).mustBeNew { try checkIsNew(head) }
+    // The digest of a part says nothing about the complete upload.
+    let origin = isWhole ? head : head.without(AnnouncedDigest.contentHeader)
+    _ = try AnnouncedDigest(origin)
     let upload: PartialUpload
     do {
-      // The digest of a part says nothing about the complete upload.
-      upload = try store.create(
-        origin: isWhole ? head : head.without(AnnouncedDigest.contentHeader), length: length)
+      upload = try store.create(origin: origin, length: length)
     } catch {
       // Without room for an upload that can be resumed, there may still be room for an ordinary one.
       if isWhole { return nil }

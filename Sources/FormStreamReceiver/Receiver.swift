@@ -55,6 +55,7 @@ public final class Receiver: Sendable {
       return try Receiver(configuration, service)
     } catch {
       service.stop()
+      service.close()
       throw error
     }
   }
@@ -113,6 +114,7 @@ public final class Receiver: Sendable {
       connections.cutRest()
       daemon.stop()
       socket.close()
+      service.close()
       let waiting = ending.withLock { ending in
         ending.isOver = true
         return ending.waiting

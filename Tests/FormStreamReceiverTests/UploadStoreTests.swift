@@ -127,6 +127,22 @@ import Testing
     #expect(server.uploadFiles == [])
   }
 
+  @Test func `after two hundred receivers with uploads no thread or descriptor is left`()
+    async throws
+  {
+    for _ in 0..<200 {
+      let server = try UploadServer()
+      let path = try await server.beginAndBreak("abc", of: 6)
+      #expect(try await server.patch(path, "d", at: 3, completes: false).status == 204)
+    }
+    // Other tests run at the same time: what they use varies, what is leaked would stay.
+    #expect(
+      await eventually {
+        let holdings = ProcessResources.now()
+        return holdings.threads.count < 150 && holdings.descriptors.count < 200
+      })
+  }
+
   /// Regression: the names of the files are the secrets.
   @Test func `nobody else can list the uploads`() async throws {
     let directory = try TemporaryDirectory()

@@ -61,6 +61,9 @@ final class Service: Sendable {
     uploads?.stop()
   }
 
+  /// Releases what the receiver holds. No request must be left.
+  func close() { uploads?.close() }
+
   /// Whether all requests are refused from now on.
   var isStopping: Bool { stopping.withLock(\.self) }
 

@@ -215,6 +215,10 @@ final class UploadStore: Sendable {
     wakeRemover.signal()
   }
 
+  /// Forgets all uploads, whose files stay. The uploads and this object hold each other, so nothing would be released otherwise.
+  /// No request must be left.
+  func close() { index.withLock { $0 = [:] } }
+
   /// The limits for an upload, as the value of `Upload-Limit`.
   ///
   /// - Parameters:

@@ -23,6 +23,8 @@ final class UploadStore: Sendable {
   private let claimed = Guarded<Int64>(0)
   /// Marks the directory as in use by this process; nil if there is none, or the file system does not support that.
   private let use = Guarded<DirectoryUse?>(nil)
+  /// When this object last looked for old uploads, in seconds since 1970.
+  private let lastTidied = Guarded(Int64.min)
   /// Signalled when there is a first upload, and at the end.
   private let wakeRemover = AutoResetEvent()
   private let remover = Guarded(Remover.none)
@@ -175,6 +177,13 @@ final class UploadStore: Sendable {
   /// Removes the uploads that are too old, and gives back the room that was claimed for bytes that nobody sends. A request in
   /// progress keeps its upload and its room.
   func tidy() {
+    // All ages are whole seconds, so a second look in the same second finds nothing more.
+    let now = secondsSince1970()
+    let isLate = lastTidied.withLock { last in
+      defer { last = now }
+      return last != now
+    }
+    guard isLate else { return }
     for upload in Array(index.withLock(\.values)) {
       upload.tidy(age: settings.ageInSeconds, grace: Self.graceTime)
     }

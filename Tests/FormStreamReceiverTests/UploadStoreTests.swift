@@ -82,13 +82,13 @@ import Testing
 
   /// Regression: an upload that took longer than its age was removed when its client asked for the offset.
   @Test func `the age counts from the last byte`() async throws {
-    let server = try UploadServer { $0.age = .seconds(2) }
+    let server = try UploadServer { $0.age = .seconds(8) }
     let path = try await Self.create(server, length: 6)
     let client = try server.client()
     try client.send(UploadServer.patchHead(path, 6, at: 0, completes: true) + "abc")
     #expect(await eventually { server.bodySize(path) == 3 })
     // The clock of the receiver counts whole seconds.
-    let end = time(nil) + 3
+    let end = time(nil) + 9
     #expect(await eventually { time(nil) > end })
     try client.send("d")
     #expect(await eventually { server.bodySize(path) == 4 })
@@ -104,11 +104,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let first = try UploadServer(in: directory)
     let path = try await first.beginAndBreak("abc", of: 6)
+    // To the second receiver, the upload becomes too old in ten seconds.
+    try Self.age(first, bySeconds: -9)
     let second = try UploadServer(in: directory) { $0.age = .seconds(1) }
     let client = try first.client()
     try client.send(UploadServer.patchHead(path, 3, at: 3, completes: true) + "d")
     #expect(await eventually { first.bodySize(path) == 4 })
-    let end = time(nil) + 2
+    let end = time(nil) + 11
     #expect(await eventually { time(nil) > end })
     // This request makes the second receiver remove what is too old.
     _ = try await second.head("/.formstream-uploads/\(String(repeating: "0", count: 32))")

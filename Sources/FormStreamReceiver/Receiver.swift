@@ -55,6 +55,7 @@ public final class Receiver: Sendable {
       return try Receiver(configuration, service)
     } catch {
       service.stop()
+      service.close()
       throw error
     }
   }
@@ -68,10 +69,12 @@ public final class Receiver: Sendable {
     }
     let socket = try Self.listen(on: configuration.address, port: configuration.port)
     let limits = configuration.limits
+    let each = service.descriptorsOfConnection
     let wantedDescriptors =
-      2 * min(limits.connections, 1 << 20) + ConnectionTable.mostRefused + spareDescriptors
+      each * min(limits.connections, 1 << 20) + ConnectionTable.mostRefused + spareDescriptors
     let connections = ConnectionTable(
-      limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors)
+      limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors,
+      each: each)
     self.connections = connections
     port = socket.port
     address = configuration.address
@@ -111,6 +114,7 @@ public final class Receiver: Sendable {
       connections.cutRest()
       daemon.stop()
       socket.close()
+      service.close()
       let waiting = ending.withLock { ending in
         ending.isOver = true
         return ending.waiting

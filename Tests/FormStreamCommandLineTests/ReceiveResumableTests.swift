@@ -54,6 +54,66 @@ import Testing
     #expect(try receiver.end().exit == 0)
   }
 
+  /// Regression: each request about an upload waited for the writes to all others.
+  @Test func `a disk that is slow for one upload holds up no other`() throws {
+    let place = try TemporaryDirectory()
+    let paths: [String]
+    do {
+      let receiver = try Receiving("--into", "kept", in: place)
+      paths = try (0..<2).map { _ in
+        let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+        try client.send(
+          "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Length: 6\r\nUpload-Complete: ?0\r\n"
+            + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+        return try #require(try client.receiveResponse()?.values(of: "Location").first)
+      }
+      try receiver.end()
+    }
+    // Writing to the first upload takes half a minute.
+    let receiver = try Receiving(
+      shell: """
+        strace -D -f -qq -o /dev/null -P kept\(paths[0]) -e trace=write -e inject=write:delay_enter=30000000 \
+          $F receive --json --listen 0 --into kept
+        """, in: place)
+    let slow = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    try slow.send(
+      "PATCH \(paths[0]) HTTP/1.1\r\nHost: h\r\nContent-Type: application/partial-upload\r\nUpload-Offset: 0\r\n"
+        + "Content-Length: 3\r\nUpload-Complete: ?0\r\n\r\nabc")
+    _ = try receiver.shell(
+      "until cat /proc/\(receiver.pid)/task/*/stat | grep -q ') t '; do sleep 0.01; done")
+    let other = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    try other.send("HEAD \(paths[1]) HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try other.receiveResponse(toHEAD: true)?.status == 204)
+    try other.send(
+      "PUT /g HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Length: 6\r\nUpload-Complete: ?0\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+    #expect(try other.receiveResponse()?.status == 201)
+    // The first upload's bytes are still not written.
+    #expect(try receiver.shell("stat -c %s kept\(paths[0])").output == "0\n")
+    // Without strace, the disk is fast again.
+    _ = try receiver.shell(
+      "kill -9 $(sed -n 's/^TracerPid:[[:space:]]*//p' /proc/\(receiver.pid)/status)")
+    #expect(try slow.receiveResponse()?.status == 204)
+    try receiver.end()
+  }
+
+  @Test func `the thread that removes old uploads ends with the last of them`() throws {
+    let receiver = try Receiving("--into", "kept", "--upload-age", "1")
+    let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    let threads = "cat /proc/\(receiver.pid)/task/*/comm | grep formstream-old"
+    // The second upload needs it again.
+    for _ in 0..<2 {
+      try client.send(
+        "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Complete: ?0\r\n"
+          + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+      #expect(try client.receiveResponse()?.status == 201)
+      let run = try receiver.shell(
+        "\(threads); while \(threads) > out; do sleep 0.01; done; ls kept/.formstream-uploads")
+      #expect(run.output == "formstream-old\n")
+    }
+    try receiver.end()
+  }
+
   @Test func `an ordinary upload makes no directory`() throws {
     let receiver = try Receiving("--into", "kept")
     _ = try receiver.shell("\(curl) -T /etc/hostname $U/f")

@@ -9,50 +9,23 @@ import Testing
   /// `filename` is "a b.txt", `filetype` is text/plain.
   private static let metadata = "Upload-Metadata: filename YSBiLnR4dA==,filetype dGV4dC9wbGFpbg=="
 
-  private func create(
-    _ server: UploadServer, length: Int, body: String = "", _ headers: String...
-  ) async throws -> WireResponse {
-    let type = body.isEmpty ? "" : "Content-Type: application/offset+octet-stream\r\n"
-    return try await server.response(
-      to:
-        "POST /files HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Length: \(length)\r\n\(type)"
-        + headers.map { "\($0)\r\n" }.joined()
-        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-  }
-
-  private func patch(
-    _ server: UploadServer, _ path: String, _ body: String, at offset: Int, _ headers: String...,
-    method: String = "PATCH"
-  ) async throws -> WireResponse {
-    try await server.response(
-      to:
-        "\(method) \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: \(offset)\r\n"
-        + headers.map { "\($0)\r\n" }.joined()
-        + "Content-Type: application/offset+octet-stream\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-  }
-
-  private func head(_ server: UploadServer, _ path: String) async throws -> WireResponse {
-    try await server.response(
-      to: "HEAD \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n", toHead: true)
-  }
-
   @Test func `an upload arrives in parts`() async throws {
     let server = try UploadServer { $0.minimumSize = 1000 }
-    let creation = try await create(server, length: 6, Self.metadata)
+    let creation = try await server.createByTus(length: 6, Self.metadata)
     #expect(creation.status == 201, "\(creation)")
     #expect(creation.headers("Tus-Resumable") == ["1.0.0"])
     #expect(creation.headers("Upload-Expires").count == 1)
     let path = try #require(creation.headers("Location").first)
-    let part = try await patch(server, path, "abc", at: 0)
+    let part = try await server.patchByTus(path, "abc", at: 0)
     #expect(part.status == 204, "\(part)")
     #expect(part.headers("Upload-Offset") == ["3"])
-    let state = try await head(server, path)
+    let state = try await server.headByTus(path)
     #expect(state.status == 200)
     #expect(state.headers("Upload-Offset") == ["3"])
     #expect(state.headers("Upload-Length") == ["6"])
     #expect(state.headers("Cache-Control") == ["no-store"])
     #expect(state.headers("Upload-Metadata") == [String(Self.metadata.dropFirst(17))])
-    let last = try await patch(server, path, "def", at: 3)
+    let last = try await server.patchByTus(path, "def", at: 3)
     #expect(last.status == 204, "\(last)")
     #expect(last.headers("Upload-Offset") == ["6"])
     #expect(last.headers("Tus-Resumable") == ["1.0.0"])
@@ -64,8 +37,8 @@ import Testing
     #expect(record.json.contains(#""method":"POST","target":"/files""#), "\(record.json)")
     #expect(record.json.contains(#""status":204"#), "\(record.json)")
     // A client that lost the response asks, or sends the empty rest again.
-    #expect(try await head(server, path).headers("Upload-Offset") == ["6"])
-    #expect(try await patch(server, path, "", at: 6).status == 204)
+    #expect(try await server.headByTus(path).headers("Upload-Offset") == ["6"])
+    #expect(try await server.patchByTus(path, "", at: 6).status == 204)
     #expect(server.storedNames == ["a b.txt"])
   }
 
@@ -73,15 +46,15 @@ import Testing
   @Test func `the response to the last part brings the record`() async throws {
     let server = try UploadServer()
     let path = try #require(
-      try await create(server, length: 3, Self.metadata).headers("Location").first)
-    #expect(try await patch(server, path, "a", at: 0).headers("Upload-Record") == [])
-    let last = try await patch(server, path, "bc", at: 1)
+      try await server.createByTus(length: 3, Self.metadata).headers("Location").first)
+    #expect(try await server.patchByTus(path, "a", at: 0).headers("Upload-Record") == [])
+    let last = try await server.patchByTus(path, "bc", at: 1)
     #expect(await eventually { server.server.reportedRequests.count == 1 })
     let record = try #require(server.server.reportedRequests.first)
     #expect(last.headers("Upload-Record") == [Data(record.line).base64EncodedString()])
     #expect(record.json.contains(#""stored_as":"a b.txt""#), "\(record.json)")
     // A client that lost the response gets the record, too.
-    let repeated = try await patch(server, path, "", at: 3)
+    let repeated = try await server.patchByTus(path, "", at: 3)
     #expect(repeated.headers("Upload-Record") == last.headers("Upload-Record"))
   }
 
@@ -107,24 +80,24 @@ import Testing
 
   @Test func `an upload may come with its creation`() async throws {
     let server = try UploadServer()
-    let whole = try await create(server, length: 3, body: "abc", Self.metadata)
+    let whole = try await server.createByTus(length: 3, body: "abc", Self.metadata)
     #expect(whole.status == 201, "\(whole)")
     #expect(whole.headers("Upload-Offset") == ["3"])
     #expect(whole.headers("Location").count == 1)
     #expect(try server.server.text("a b.txt") == "abc")
-    let part = try await create(server, length: 3, body: "ab")
+    let part = try await server.createByTus(length: 3, body: "ab")
     #expect(part.headers("Upload-Offset") == ["2"])
     let path = try #require(part.headers("Location").first)
     // Clients behind proxies that don't let PATCH through.
-    let last = try await patch(
-      server, path, "c", at: 2, "X-HTTP-Method-Override: PATCH", method: "POST")
+    let last = try await server.patchByTus(
+      path, "c", at: 2, "X-HTTP-Method-Override: PATCH", method: "POST")
     #expect(last.status == 204, "\(last)")
     #expect(server.storedNames == ["a b.txt", "file"])
   }
 
   @Test func `an empty upload is complete at once`() async throws {
     let server = try UploadServer()
-    #expect(try await create(server, length: 0, Self.metadata).status == 201)
+    #expect(try await server.createByTus(length: 0, Self.metadata).status == 201)
     #expect(try server.server.text("a b.txt") == "")
   }
 
@@ -136,10 +109,10 @@ import Testing
     )
     #expect(creation.status == 201, "\(creation)")
     let path = try #require(creation.headers("Location").first)
-    #expect(try await patch(server, path, "ab", at: 0).status == 204)
-    #expect(try await head(server, path).headers("Upload-Defer-Length") == ["1"])
+    #expect(try await server.patchByTus(path, "ab", at: 0).status == 204)
+    #expect(try await server.headByTus(path).headers("Upload-Defer-Length") == ["1"])
     #expect(server.storedNames == [])
-    #expect(try await patch(server, path, "c", at: 2, "Upload-Length: 3").status == 204)
+    #expect(try await server.patchByTus(path, "c", at: 2, "Upload-Length: 3").status == 204)
     #expect(server.storedNames == ["file"])
   }
 
@@ -150,17 +123,17 @@ import Testing
     #expect(options.headers("Tus-Version") == ["1.0.0"])
     #expect(options.headers("Tus-Max-Size") == ["100"])
     #expect(options.headers("Tus-Extension").first?.contains("creation-with-upload") == true)
-    #expect(try await create(server, length: 101).status == 413)
+    #expect(try await server.createByTus(length: 101).status == 413)
   }
 
   @Test func `requests that don't fit are refused`() async throws {
     let server = try UploadServer()
     let path = try #require(
-      try await create(server, length: 6, body: "abc").headers("Location").first)
-    let wrong = try await patch(server, path, "d", at: 2)
+      try await server.createByTus(length: 6, body: "abc").headers("Location").first)
+    let wrong = try await server.patchByTus(path, "d", at: 2)
     #expect(wrong.status == 409, "\(wrong)")
     #expect(wrong.headers("Tus-Resumable") == ["1.0.0"])
-    #expect(try await patch(server, path, "defg", at: 3).status == 400)
+    #expect(try await server.patchByTus(path, "defg", at: 3).status == 400)
     let old = try await server.response(
       to: "HEAD \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 0.2.2\r\n\r\n", toHead: true)
     #expect(old.status == 412)
@@ -173,12 +146,12 @@ import Testing
     let none = try await server.response(
       to: "POST / HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n")
     #expect(none.status == 400, "\(none)")
-    #expect(try await head(server, path).headers("Upload-Offset") == ["3"])
+    #expect(try await server.headByTus(path).headers("Upload-Offset") == ["3"])
     let end = try await server.response(
       to: "DELETE \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n")
     #expect(end.status == 204)
     #expect(end.headers("Tus-Resumable") == ["1.0.0"])
-    #expect(try await head(server, path).status == 404)
+    #expect(try await server.headByTus(path).status == 404)
     #expect(server.storedNames == [])
   }
 }

@@ -6,6 +6,7 @@ usage: resuming.py FORMSTREAM [TRIAL...]
 The connections are closed, reset or given up, and the receiver is killed. Each trial prints its figures and its failures.
 """
 
+import base64
 import hashlib
 import os
 import random
@@ -148,6 +149,74 @@ def broken_forms(formstream, place):
     broken(formstream, place, is_form=True)
 
 
+def broken_by_tus(formstream, place, count=60, seed=2):
+    """By tus, in parts of which half have a checksum. A client whose upload has all its bytes goes away."""
+    chance = random.Random(seed)
+    kept = place / "kept"
+    receiver = Receiver(formstream, "--into", kept)
+    tus = ["Host: h", "Tus-Resumable: 1.0.0"]
+    breaks = kills = unknown = 0
+    for number in range(count):
+        contents = chance.randbytes(chance.choice([1, MIB, 3 * MIB, chance.randrange(MIB, 20 * MIB)]))
+        size, name = len(contents), f"f{number}"
+        connection = Connection(receiver)
+        connection.send(["POST / HTTP/1.1", *tus, f"Upload-Length: {size}", "Content-Length: 0",
+                         f"Upload-Metadata: filename {base64.b64encode(name.encode()).decode()}"])
+        status, headers = connection.response()
+        check(status == 201, f"{number}: {status}")
+        path, offset, most, is_known = headers["location"], 0, 0, True
+        while offset < size and is_known:
+            part = contents[offset:offset + chance.randrange(1, 8 * MIB)]
+            is_checked = chance.random() < 0.5
+            checksum = base64.b64encode(hashlib.sha1(part).digest()).decode()
+            connection = Connection(receiver)
+            how = chance.choice(["whole", "reset", "close", "kill", "give up"])
+            sent = len(part) if chance.random() < 0.5 or how == "whole" else chance.randrange(len(part))
+            connection.send([f"PATCH {path} HTTP/1.1", *tus, f"Upload-Offset: {offset}", f"Content-Length: {len(part)}",
+                             "Content-Type: application/offset+octet-stream",
+                             *([f"Upload-Checksum: sha1 {checksum}"] if is_checked else [])], part[:sent])
+            most = max(most, offset + sent)
+            if how == "whole":
+                try:
+                    status, headers = connection.response()
+                except (EOFError, OSError):
+                    status = None  # A request that was given up has arrived as late as this, and ended this one.
+                connection.close()
+                if status == 204:
+                    offset = int(headers["upload-offset"])
+                    continue
+                check(status in (None, 409), f"{number}: {status}")
+            else:
+                breaks += 1
+                time.sleep(chance.random() * 0.03)
+            if how == "kill":
+                kills += 1
+                receiver.end(signal.SIGKILL, -signal.SIGKILL)
+                receiver = Receiver(formstream, "--into", kept)
+            if how in ("reset", "close"):
+                connection.close(resets=how == "reset")
+            asking = Connection(receiver)
+            asking.send([f"HEAD {path} HTTP/1.1", *tus])
+            status, headers = asking.head()
+            asking.close()
+            if status == 500:
+                unknown, is_known = unknown + 1, False
+                continue
+            told = int(headers["upload-offset"])
+            check(status == 200 and offset <= told <= most, f"{number}: {status}, {offset}, {told}, {most}")
+            offset = told
+        names = [name for name in os.listdir(kept) if name.startswith("f")]
+        check(names == [name] or not is_known and names == [], f"{number}: {names}")
+        for name in names:
+            stored = (kept / name).read_bytes()
+            check(stored == contents, f"{name} is wrong")
+            (kept / name).unlink()
+    left = [name for name in os.listdir(kept / ".formstream-uploads") if len(name) == 32]
+    check(left == [], f"bodies are left: {left}")
+    receiver.end()
+    print(f"{count} files by tus: {breaks} breaks, {kills} of them by kill -9; {unknown} unknown outcomes")
+
+
 def creations(formstream, place, count=10_000):
     """Uploads without a byte: bounded, refused in time, and no burden."""
     receiver = Receiver(formstream, "--into", place / "kept")
@@ -168,4 +237,4 @@ def creations(formstream, place, count=10_000):
 
 
 if __name__ == "__main__":
-    sys.exit(main([broken_files, broken_forms, creations]))
+    sys.exit(main([broken_files, broken_forms, broken_by_tus, creations]))

@@ -130,8 +130,8 @@ extension Flag {
       long: "max-store", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
       summary: "Keep at most N bytes of uploads that are not complete",
       detail: """
-        N may end in K, M, G or T. The announced length of an upload counts from its beginning. Without room, an upload is not \
-        resumable. Needs --into.
+        N may end in K, M, G or T. The announced length of an upload counts from its beginning. If no request \
+        uses the upload for a minute, only what has arrived counts. Without room, an upload is not resumable. Needs --into.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown), size > 0 else {

@@ -84,7 +84,7 @@ struct PartialFileStore: Sendable {
   }
 
   private func recordBytes(of name: FileName) -> [UInt8]? {
-    directory.ownContents(
+    try? directory.ownContents(
       of: DownloadName.record(of: name), upTo: PartialFileRecord.maximumSize)
   }
 

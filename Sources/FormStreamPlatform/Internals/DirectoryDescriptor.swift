@@ -69,9 +69,9 @@ package final class DirectoryDescriptor: Sendable {
 
   /// Opens a directory inside another directory, and creates it first, for this user alone, if it is missing. Returns nil if
   /// the name belongs to something else, such as a link, or if the directory belongs to another user, or other users can write
-  /// to it.
+  /// to it. If other users can read it, they no longer can.
   ///
-  /// C: `mkdirat`, `openat(O_NOFOLLOW)`, `fstat`
+  /// C: `mkdirat`, `openat(O_NOFOLLOW)`, `fstat`, `fchmodat`
   package convenience init?(
     openingOrMakingPrivate name: some PathBytes, in parent: DirectoryDescriptor
   ) throws(SystemError) {
@@ -80,6 +80,8 @@ package final class DirectoryDescriptor: Sendable {
     var status = stat()
     _ = try retryingInterrupts { fstat(number, &status) }
     guard status.st_uid == geteuid(), status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { return nil }
+    guard status.st_mode & 0o777 != 0o700 else { return }
+    _ = try retryingInterrupts { fchmodat(number, ".", 0o700, 0) }
   }
 
   /// Creates a directory in this one. Returns false if the name is taken.

@@ -295,11 +295,17 @@ extension DirectoryDescriptor {
   /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has
   /// more than `limit` bytes.
   ///
+  /// - Throws: only if no descriptor is left. Then it is not known whether there is a file.
+  ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `read`
-  package func ownContents(of name: FileName, upTo limit: Int) -> [UInt8]? {
+  package func ownContents(of name: FileName, upTo limit: Int) throws(SystemError) -> [UInt8]? {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let number = name.withCString { openat(self.number, $0, flags) }
-    guard number >= 0 else { return nil }
+    let number: CInt
+    do throws(SystemError) {
+      number = try retryingInterrupts { name.withCString { openat(self.number, $0, flags) } }
+    } catch  where !error.isOutOfDescriptors {
+      return nil
+    }
     defer { close(number) }
     var status = stat()
     guard fstat(number, &status) == 0, status.isOwn else { return nil }

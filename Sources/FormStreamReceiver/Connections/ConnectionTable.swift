@@ -64,15 +64,16 @@ final class ConnectionTable: Sendable {
   /// The most connections at once whose clients are refused, if there are enough descriptors.
   static let mostRefused = 32
 
-  /// - Parameter freeDescriptors: how many descriptors connections and their uploads may use.
-  init(_ limits: Receiver.Limits, freeDescriptors: Int) {
+  /// - Parameters:
+  ///   - freeDescriptors: how many descriptors connections and their uploads may use.
+  ///   - each: how many of them one connection and its upload may use. If other connections took these descriptors, uploads in
+  ///     progress would fail.
+  init(_ limits: Receiver.Limits, freeDescriptors: Int, each: Int) {
     self.limits = limits
     // If few descriptors are free, most of them are needed by the connections that are served.
-    let unneeded = freeDescriptors - 2 * min(limits.connections, 1 << 20)
+    let unneeded = freeDescriptors - each * min(limits.connections, 1 << 20)
     maximumRefused = max(0, min(Self.mostRefused, max(freeDescriptors / 8, unneeded)))
-    // Each connection has a socket, and a file for its upload. If other connections took these descriptors, uploads in
-    // progress would fail.
-    maximum = max(1, min(limits.connections, (freeDescriptors - maximumRefused) / 2))
+    maximum = max(1, min(limits.connections, (freeDescriptors - maximumRefused) / each))
   }
 
   /// Waits for room for one more connection. Room is made as soon as another connection can be spared. After the receiver

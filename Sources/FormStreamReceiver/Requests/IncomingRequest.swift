@@ -106,13 +106,14 @@ final class IncomingRequest {
     defer { connection.endHandling() }
     let request = head.request(from: connection.peer)
     service.onHead(request)
+    var operation: UploadOperation?
     do {
       let limits = service.configuration.limits
       if let refusal = head.refusal(limit: limits.head) {
         return refuse(refusal, isEndKnown: false)
       }
       if let refusal = connection.refusal ?? service.refusal(of: head) { throw refusal }
-      let operation = service.uploads == nil ? nil : UploadOperation(head)
+      operation = service.uploads == nil ? nil : UploadOperation(head)
       if let store = service.uploads, let operation,
         let step = try begin(operation, head, in: store)
       {
@@ -144,7 +145,8 @@ final class IncomingRequest {
     } catch {
       // A client that announces no length may still send a body, so the bytes that follow may not be a request.
       return refuse(
-        UploadRefusal(error), cause: error, isEndKnown: head.framing != .none || !head.isUpload)
+        operation?.isOrdinary ?? true ? UploadRefusal(error) : refusal(of: error), cause: error,
+        isEndKnown: head.framing != .none || !head.isUpload)
     }
   }
 
@@ -217,7 +219,7 @@ final class IncomingRequest {
     defer { connection.enter(closesConnection ? .draining : .head) }
     if case .appending(let append) = state {
       // What has arrived is kept, whatever becomes of this request.
-      offsetKept = append.offset
+      offsetKept = append.keptOffset
       state = .responded
     } else {
       let isUpload = head?.isUpload == true && isRecorded

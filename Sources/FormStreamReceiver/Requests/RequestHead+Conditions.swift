@@ -9,6 +9,8 @@ extension RequestHead {
     // on a PUT for a target resource that does not support partial PUT requests." The other headers belong to resumable
     // uploads (draft-ietf-httpbis-resumable-upload), in its current and its earlier drafts.
     if !values(of: "Content-Range").isEmpty { return .partialUpload("Content-Range") }
+    // A request of tus that creates an upload has no body yet.
+    if isTus { return .partialUpload(TusProtocol.header) }
     let marks = [("Upload-Complete", complete: "?1"), ("Upload-Incomplete", complete: "?0")]
     let mark = marks.first { name, complete in
       values(of: name).contains { $0 != complete }

@@ -36,22 +36,7 @@ struct RequestHead {
   var mayChangeSomething: Bool { isUpload || method == "PATCH" || method == "DELETE" }
 
   /// The path without the query, and without the scheme and host of an absolute target.
-  var path: Substring {
-    var rest = target.utf8[...]
-    if isAbsolute {
-      // This drops the scheme and two slashes, then the host.
-      rest = rest.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
-      rest = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-    }
-    let path = Substring(rest.prefix { $0 != UInt8(ascii: "?") })
-    return path.isEmpty && isAbsolute ? "/" : path
-  }
-
-  /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".
-  private var isAbsolute: Bool {
-    target.utf8.startsIgnoringCase(with: "http://")
-      || target.utf8.startsIgnoringCase(with: "https://")
-  }
+  var path: Substring { target.pathOfTarget }
 
   var contentLength: Int64? { values(of: "content-length").first.flatMap(Int64.init) }
 
@@ -164,7 +149,7 @@ extension RequestHead {
       return "The method \(method.quoted) is invalid: it must be a token"
     }
     // RFC 9112 §3.2: only CONNECT and OPTIONS have targets of other forms.
-    guard !isUpload || target.utf8.first == UInt8(ascii: "/") || isAbsolute else {
+    guard !isUpload || target.utf8.first == UInt8(ascii: "/") || target.isAbsoluteTarget else {
       return "The target \(target.quoted) is invalid: it must begin with a slash"
     }
     return nil
@@ -172,6 +157,23 @@ extension RequestHead {
 }
 
 extension String {
+  /// The path of a target, without the query, and without the scheme and host of an absolute target.
+  var pathOfTarget: Substring {
+    var rest = utf8[...]
+    if isAbsoluteTarget {
+      // This drops the scheme and two slashes, then the host.
+      rest = rest.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+      rest = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    }
+    let path = Substring(rest.prefix { $0 != UInt8(ascii: "?") })
+    return path.isEmpty && isAbsoluteTarget ? "/" : path
+  }
+
+  /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".
+  fileprivate var isAbsoluteTarget: Bool {
+    utf8.startsIgnoringCase(with: "http://") || utf8.startsIgnoringCase(with: "https://")
+  }
+
   /// RFC 9110 §7.2: "Host = uri-host [ ":" port ]", which for HTTP is never empty.
   fileprivate var isHost: Bool {
     !isEmpty

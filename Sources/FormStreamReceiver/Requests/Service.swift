@@ -51,11 +51,18 @@ final class Service: Sendable {
     return options
   }
 
+  /// How many descriptors a connection and its upload may use: for the socket, and a file that is stored. A complete upload that is
+  /// resumable is read from one more. (Its state is written to another, which is closed at once.)
+  var descriptorsOfConnection: Int { uploads == nil ? 2 : 3 }
+
   /// Refuses all requests from now on.
   func stop() {
     stopping.withLock { $0 = true }
     uploads?.stop()
   }
+
+  /// Releases what the receiver holds. No request must be left.
+  func close() { uploads?.close() }
 
   /// Whether all requests are refused from now on.
   var isStopping: Bool { stopping.withLock(\.self) }
@@ -64,13 +71,13 @@ final class Service: Sendable {
   func refusal(of head: RequestHead) -> UploadRefusal? {
     if isStopping { return .receiverStops }
     if let refusal = access.refusal(of: head) { return refusal }
-    guard head.isUpload else { return nil }
-    if let refusal = (createsUpload(head) ? nil : head.partRefusal)
+    guard head.mayChangeSomething else { return nil }
+    if let refusal = partRefusal(of: head)
       ?? head.conditionRefusal(supportsIfNoneMatch: handler.supportsIfNoneMatch)
     {
       return refusal
     }
-    if head.framing == .none {
+    if head.isUpload, head.framing == .none {
       return UploadRefusal(
         .lengthRequired, status: 411,
         "The request has neither Content-Length nor Transfer-Encoding: send one, even for an empty body."
@@ -88,10 +95,12 @@ final class Service: Sendable {
     return nil
   }
 
-  /// Whether the request may create a resumable upload. Then its body may be a part of one.
-  private func createsUpload(_ head: RequestHead) -> Bool {
-    guard uploads != nil, case .create = UploadOperation(head) else { return false }
-    return head.values(of: "Content-Range").isEmpty
+  /// Why the body is refused as a part of something; nil if it is complete, or a part of a resumable upload.
+  private func partRefusal(of head: RequestHead) -> UploadRefusal? {
+    guard !head.isUpload || uploads != nil && UploadOperation(head) != nil else {
+      return head.partRefusal
+    }
+    return head.values(of: "Content-Range").isEmpty ? nil : .partialUpload("Content-Range")
   }
 
   /// What decodes the body of a request with this head, and the most bytes that the body may have.

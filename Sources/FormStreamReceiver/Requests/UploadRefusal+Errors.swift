@@ -3,27 +3,29 @@ import FormStreamMultipart
 
 extension UploadRefusal {
   /// The refusal for an error in the middle of a body.
-  init(_ error: any Error) {
+  ///
+  /// - Parameter remains: a sentence about what stays stored if storing failed; nil for the files that the error names.
+  init(_ error: any Error, remains: String? = nil) {
     switch error {
     case let refusal as UploadRefusal: self = refusal
     case let error as MultipartError:
       let status = error.code == .limitExceeded ? 413 : 400
       self.init(Code(error.code), status: status, error.descriptionForSenders)
     case let error as StorageError where error.code == .noRoom:
-      self.init(.noRoom, status: 507, "The server has no room left. \(error.remains)")
+      self.init(.noRoom, status: 507, "The server has no room left. \(remains ?? error.remains)")
     case let error as StorageError where error.code == .tooManyOpen:
       self.init(
         .overloaded, status: 503,
-        "The server has too many files open; try again later. \(error.remains)")
+        "The server has too many files open; try again later. \(remains ?? error.remains)")
     case let error as StorageError where error.code == .nameTaken:
       self.init(
         .preconditionFailed, status: 412,
-        "The name is taken, and the upload may only be stored under a free one. \(error.remains)")
+        "The name is taken, and the upload may only be stored under a free one. \(remains ?? error.remains)")
     case let error as StorageError:
       // The error names paths of the server, which the client must not see.
       self.init(
         .handlingFailed, status: 500,
-        "The upload could not be kept; the receiver's log says why. \(error.remains)")
+        "The upload could not be kept; the receiver's log says why. \(remains ?? error.remains)")
     case is ResponseFailure:
       self.init(
         .handlingFailed, status: 500,

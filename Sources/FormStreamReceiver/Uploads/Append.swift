@@ -1,10 +1,20 @@
-import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
 
 /// The body of a request that creates an upload or appends to it, while it arrives. It is called by the thread of the request's
-/// connection. If it is released before the end, what has arrived is kept.
+/// connection. If it is released before the end, what has arrived is kept, with two exceptions: bytes whose announced digest was
+/// not compared, and an upload of which the client has not been told the URL.
 final class Append {
+  /// What the request wants of the upload.
+  enum Purpose {
+    /// To create it, and to send its beginning.
+    case creation
+    /// To append to it.
+    case part
+    /// To know its state (tus). It has no body; an upload that has all its bytes is completed first.
+    case progress
+  }
+
   /// What follows the end of the request's body.
   enum End {
     /// The upload is complete, and must be processed.
@@ -21,8 +31,7 @@ final class Append {
 
   let upload: PartialUpload
   let store: UploadStore
-  /// Whether the request creates the upload.
-  let isCreation: Bool
+  let purpose: Purpose
   private let request: Int
   private let completes: Bool?
   private let limit: Int64
@@ -32,8 +41,10 @@ final class Append {
   private var uncheckedBytes = 0
   private(set) var offset: Int64
   private let start: Int64
-  /// The announced digest of this part, and the digest of what has arrived.
-  private let announced: (digest: AnnouncedDigest, sum: PartDigest)?
+  /// The digest of this part, if one was announced.
+  private let digest: RequestDigest?
+  /// Whether the client can go on with the upload.
+  private var isURLKnown: Bool
 
   /// - Parameters:
   ///   - request: the number of the request, which owns the upload.
@@ -41,21 +52,28 @@ final class Append {
   ///   - limit: the most bytes of an upload.
   ///   - offset: where the body begins.
   ///   - told: the connection for interim responses; nil if none are sent.
-  ///   - announced: the announced digest of this part; nil if there is none.
+  ///   - isURLKnown: whether the client has been told the URL.
+  ///   - digest: the digest of this part; nil if none was announced.
   init(
-    to upload: PartialUpload, in store: UploadStore, request: Int, isCreation: Bool,
-    completes: Bool?, limit: Int64, offset: Int64, told: Connection?,
-    announced: AnnouncedDigest?
-  ) throws {
+    to upload: PartialUpload, in store: UploadStore, request: Int, for purpose: Purpose,
+    completes: Bool?, limit: Int64, offset: Int64, told: Connection?, isURLKnown: Bool = true,
+    digest: RequestDigest?
+  ) {
     (self.upload, self.store, self.request) = (upload, store, request)
-    (self.isCreation, self.completes, self.limit) = (isCreation, completes, limit)
+    (self.purpose, self.completes, self.limit) = (purpose, completes, limit)
     (self.offset, start) = (offset, offset)
-    self.announced = try announced.map { ($0, try PartDigest()) }
+    (self.isURLKnown, self.digest) = (isURLKnown, digest)
     // What was told is never taken back.
-    self.told = announced == nil ? told : nil
+    self.told = digest == nil ? told : nil
   }
 
-  deinit { upload.release(request) }
+  deinit {
+    upload.release(request)
+    if !isURLKnown { store.remove(upload) }
+  }
+
+  /// How many bytes of the upload are kept if the request breaks off now; nil if the client can't go on with the upload.
+  var keptOffset: Int64? { isURLKnown ? digest == nil ? offset : start : nil }
 
   /// Reserves room for the body, so that the client learns early that there is none.
   func reserve(_ bytes: Int64) throws { try upload.reserve(bytes, for: request) }
@@ -64,7 +82,7 @@ final class Append {
   func receive(_ bytes: UnsafeRawBufferPointer) throws -> Bool {
     guard let end = try upload.append(bytes, for: request, limit: limit) else { return false }
     offset = end
-    try announced?.sum.update(bytes)
+    try digest?.update(bytes)
     uncheckedBytes += bytes.count
     if let told, uncheckedBytes >= Self.step { tellOffset(to: told) }
     return true
@@ -80,20 +98,19 @@ final class Append {
 
   /// Ends the body, which has arrived completely.
   func end() throws -> End {
-    if let announced, let sum = try announced.sum.finalize() {
-      do {
-        try announced.digest.check(sum)
-      } catch {
-        try upload.takeBack(to: start, for: request)
-        throw error
-      }
+    if let digest {
+      try digest.check()
+      guard try upload.accept(for: request) else { return .superseded }
     }
     guard completes ?? upload.isFull(for: request) else {
       guard let offset = upload.offset(for: request) else { return .superseded }
       upload.release(request)
+      // The response tells it.
+      isURLKnown = true
       return .part(offset: offset)
     }
     guard let whole = try upload.beginProcessing(for: request) else { return .superseded }
+    isURLKnown = true
     return .whole(whole)
   }
 }

@@ -15,6 +15,7 @@ extension IncomingRequest {
   func tusHeaders(of store: UploadStore) -> HTTPHeaders {
     var headers: HTTPHeaders = [
       "Tus-Version": TusProtocol.version, "Tus-Extension": TusProtocol.extensions,
+      "Tus-Checksum-Algorithm": "\(TusProtocol.sha1),\(TusProtocol.sha256)",
     ]
     let size = min(service.configuration.limits.body ?? .max, store.settings.store ?? .max)
     if size < .max { headers.append("Tus-Max-Size", "\(size)") }
@@ -29,29 +30,40 @@ extension IncomingRequest {
     guard (fields.length != nil) != isDeferred else { throw UploadRefusal.noTusLength }
     let origin = head.tusOrigin
     let limit = try service.bodyDecoder(for: origin).limit
+    _ = try AnnouncedDigest(origin)
     if let length = fields.length, length > limit { throw UploadRefusal.bodyTooLarge(limit) }
     if head.announcesBody { try checkTusPart(head) }
-    if let content = head.contentLength, let length = fields.length, content > length {
-      throw UploadRefusal.inconsistentLength
-    }
+    try checkRoom(for: head, after: 0, of: fields.length, limit: limit)
     let upload = try store.create(origin: origin, length: fields.length)
-    return try appendTus(to: upload, head, isCreation: true, at: nil, limit: limit, in: store)
+    return try removing(upload, from: store) {
+      try appendTus(to: upload, head, for: .creation, at: 0, limit: limit, in: store)
+    }
   }
 
   /// Tells how much of an upload has arrived.
-  func tusProgress(of upload: PartialUpload, in store: UploadStore) throws -> Response {
-    let progress = try upload.progress()
-    var headers: HTTPHeaders = ["Upload-Offset": "\(progress.offset)"]
-    if let length = progress.length {
-      headers.append("Upload-Length", "\(length)")
-    } else {
-      headers.append("Upload-Defer-Length", "1")
+  ///
+  /// To the client, an upload with all its bytes is a success. So this waits for its processing. If the upload is not processed
+  /// yet, because its last request broke off or the receiver was killed, it is processed now.
+  func tusProgress(
+    of upload: PartialUpload, _ head: RequestHead, in store: UploadStore
+  ) throws -> Step {
+    let progress = try upload.progress(afterProcessing: true)
+    let recorded = try upload.recorded
+    if case .processing = recorded?.phase { return respondUnknown(to: head) }
+    if let recorded, recorded.origin.isTus, !progress.isComplete, progress.offset == progress.length,
+      let request = try upload.begin(
+        on: connection, at: progress.offset, length: nil, digests: false, checks: false)
+    {
+      state = .appending(
+        Append(
+          to: upload, in: store, request: request, for: .progress, completes: nil, limit: 0,
+          offset: progress.offset, told: nil, digest: nil))
+      return respondWithoutBody(head)
     }
-    for value in upload.recorded?.origin.values(of: "Upload-Metadata") ?? [] {
-      headers.append("Upload-Metadata", value)
-    }
-    headers.append("Upload-Expires", httpDate(after: upload.secondsLeft))
-    return .uploads(200, headers)
+    return respond(
+      .tusProgress(
+        offset: progress.offset, length: progress.length, of: recorded?.origin,
+        secondsLeft: upload.secondsLeft), to: head)
   }
 
   /// Appends a part.
@@ -64,33 +76,32 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The request has no valid Upload-Offset: send the number of bytes that come before this part.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     let limit = try service.bodyDecoder(for: recorded.origin).limit
     let progress = try upload.progress()
     guard progress.offset == offset else {
       throw UploadRefusal.mismatchingOffset(expected: progress.offset, provided: offset)
     }
-    let known = progress.length ?? fields.length
-    if let known, let content = head.contentLength, content > known - offset {
-      throw UploadRefusal.inconsistentLength
-    }
-    return try appendTus(to: upload, head, isCreation: false, at: offset, limit: limit, in: store)
+    try checkRoom(
+      for: head, after: offset, of: progress.length ?? fields.length, limit: limit)
+    return try appendTus(to: upload, head, for: .part, at: offset, limit: limit, in: store)
   }
 
   private func appendTus(
-    to upload: PartialUpload, _ head: RequestHead, isCreation: Bool, at offset: Int64?,
+    to upload: PartialUpload, _ head: RequestHead, for purpose: Append.Purpose, at offset: Int64,
     limit: Int64, in store: UploadStore
   ) throws -> Step {
-    let origin = upload.recorded?.origin ?? head
+    let origin = try upload.recorded?.origin ?? head
+    let digest = try RequestDigest(tus: head)
     guard
       let request = try upload.begin(
         on: connection, at: offset, length: UploadFields(head).length,
-        digests: needsDigest(origin))
+        digests: needsDigest(origin), checks: digest != nil)
     else { return try repeatResponse(of: upload, isComplete: true, head) }
     // An upload is complete when it has as many bytes as its length.
-    let append = try Append(
-      to: upload, in: store, request: request, isCreation: isCreation, completes: nil, limit: limit,
-      offset: offset ?? 0, told: nil, announced: nil)
+    let append = Append(
+      to: upload, in: store, request: request, for: purpose, completes: nil, limit: limit,
+      offset: offset, told: nil, isURLKnown: purpose != .creation, digest: digest)
     return try begin(append, head)
   }
 
@@ -104,7 +115,7 @@ extension IncomingRequest {
     var headers: HTTPHeaders = [
       "Upload-Offset": "\(offset)", "Upload-Expires": httpDate(after: append.upload.secondsLeft),
     ]
-    if append.isCreation { headers.append("Location", append.upload.id.path) }
-    return .uploads(append.isCreation ? 201 : 204, headers)
+    if append.purpose == .creation { headers.append("Location", append.upload.id.path) }
+    return .uploads(append.purpose == .creation ? 201 : 204, headers)
   }
 }

@@ -14,10 +14,9 @@ extension IncomingRequest {
     case .createByTus: return try createTusUpload(head, in: store)
     case .announceLimits:
       try refuseBody(head)
-      let limits = store.limits(size: service.configuration.limits.body ?? .max)
-      var headers: HTTPHeaders = ["Upload-Limit": limits, "Allow": Self.methods]
-      for header in tusHeaders(of: store) { headers.append(header) }
-      return respond(.uploads(204, headers), to: head)
+      return respondToOptions(
+        head, "GET, HEAD, OPTIONS, POST, PUT",
+        limits: store.limits(size: service.configuration.limits.body ?? .max), in: store)
     case .use(let id):
       guard let upload = id.flatMap(store.upload) else {
         try refuseBody(head)
@@ -27,11 +26,19 @@ extension IncomingRequest {
     }
   }
 
-  private static let methods = "GET, HEAD, OPTIONS, POST, PUT"
+  private func respondToOptions(
+    _ head: RequestHead, _ methods: String, limits: String, in store: UploadStore
+  ) -> Step {
+    var headers: HTTPHeaders = ["Upload-Limit": limits, "Allow": methods]
+    for header in tusHeaders(of: store) { headers.append(header) }
+    return respond(.uploads(204, headers), to: head)
+  }
 
   private func refuseBody(_ head: RequestHead) throws(UploadRefusal) {
-    guard !head.announcesBody || head.method == "PATCH" || head.isUpload else {
-      throw .badUploadRequest("A \(head.method) request must not have a body here: send none.")
+    // A POST or PUT that means no other method is refused for its method.
+    let method = head.tusMethod
+    guard !head.announcesBody || ["PATCH", "POST", "PUT"].contains(method) else {
+      throw .badUploadRequest("A \(method) request must not have a body here: send none.")
     }
   }
 
@@ -42,7 +49,7 @@ extension IncomingRequest {
     let method = head.tusMethod
     if head.isTus, method != "OPTIONS" { try checkTusVersion(head) }
     switch method {
-    case "HEAD" where head.isTus: return respond(try tusProgress(of: upload, in: store), to: head)
+    case "HEAD" where head.isTus: return try tusProgress(of: upload, head, in: store)
     case "HEAD", "GET":
       let progress = try upload.progress()
       var headers: HTTPHeaders = [
@@ -56,13 +63,8 @@ extension IncomingRequest {
       store.remove(upload)
       return respond(.uploads(204, [:]), to: head)
     case "OPTIONS":
-      return respond(
-        .uploads(
-          204,
-          [
-            "Upload-Limit": limits(of: upload, in: store),
-            "Allow": "DELETE, GET, HEAD, OPTIONS, PATCH",
-          ]), to: head)
+      return respondToOptions(
+        head, "DELETE, GET, HEAD, OPTIONS, PATCH", limits: limits(of: upload, in: store), in: store)
     case "PATCH":
       return try head.isTus
         ? appendTus(to: upload, head, in: store) : append(to: upload, head, in: store)
@@ -71,7 +73,7 @@ extension IncomingRequest {
   }
 
   private func limits(of upload: PartialUpload, in store: UploadStore) -> String {
-    let origin = upload.recorded?.origin
+    let origin = try? upload.recorded?.origin
     let size = origin.flatMap { try? service.bodyDecoder(for: $0).limit } ?? .max
     return store.limits(size: size, age: upload.secondsLeft)
   }
@@ -85,7 +87,7 @@ extension IncomingRequest {
   }
 
   /// Sends a response that doesn't come from processing an upload. There is no record of the request.
-  private func respond(_ response: Response, to head: RequestHead) -> Step {
+  func respond(_ response: Response, to head: RequestHead) -> Step {
     isRecorded = false
     state = .discarding(marked(response), remaining: 0)
     return respondWithoutBody(head)
@@ -110,34 +112,52 @@ extension IncomingRequest {
       guard isTellable, length ?? .max >= store.settings.minimumSize else { return nil }
     }
     if head.request(from: connection.peer).mustBeNew { try checkIsNew(head) }
+    // The digest of a part says nothing about the complete upload.
+    let origin = isWhole ? head : head.without(AnnouncedDigest.contentHeader)
+    _ = try AnnouncedDigest(origin)
     let upload: PartialUpload
     do {
-      // The digest of a part says nothing about the complete upload.
-      upload = try store.create(
-        origin: isWhole ? head : head.without(AnnouncedDigest.contentHeader), length: length)
+      upload = try store.create(origin: origin, length: length)
     } catch {
       // Without room for an upload that can be resumed, there may still be room for an ordinary one.
       if isWhole { return nil }
       throw error
     }
-    let limits = store.limits(size: limit)
-    if isTellable, head.announcesBody {
-      let isTold = connection.sendInterim(
-        Service.interimResponse(["Location": upload.id.path, "Upload-Limit": limits]))
-      if !isTold, isWhole {
-        store.remove(upload)
-        return nil
+    return try removing(upload, from: store) {
+      var isTold = false
+      if isTellable, head.announcesBody {
+        isTold = connection.sendInterim(
+          Service.interimResponse([
+            "Location": upload.id.path, "Upload-Limit": store.limits(size: limit),
+          ]))
+        if !isTold, isWhole {
+          store.remove(upload)
+          return nil
+        }
       }
+      let digest = isWhole ? nil : try RequestDigest(contentOf: head)
+      guard
+        let request = try upload.begin(
+          on: connection, at: nil, length: length, digests: needsDigest(head),
+          checks: digest != nil)
+      else { return nil }
+      let append = Append(
+        to: upload, in: store, request: request, for: .creation, completes: isWhole, limit: limit,
+        offset: 0, told: isTellable ? connection : nil, isURLKnown: isTold, digest: digest)
+      return try begin(append, head)
     }
-    let isHashed = needsDigest(head)
-    guard
-      let request = try upload.begin(on: connection, at: nil, length: length, digests: isHashed)
-    else { return nil }
-    let append = try Append(
-      to: upload, in: store, request: request, isCreation: true, completes: isWhole, limit: limit,
-      offset: 0, told: isTellable ? connection : nil,
-      announced: isWhole ? nil : try announcedPart(head))
-    return try begin(append, head)
+  }
+
+  /// Calls `body` with a new upload. If the creating request is refused, there is no upload.
+  func removing<Result>(
+    _ upload: PartialUpload, from store: UploadStore, _ body: () throws -> Result
+  ) rethrows -> Result {
+    do {
+      return try body()
+    } catch {
+      store.remove(upload)
+      throw error
+    }
   }
 
   /// Refuses an upload whose name is taken before its body arrives, as for an ordinary upload. The handler checks the name again
@@ -165,7 +185,7 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The request has no valid Upload-Offset: send the number of bytes that come before this part.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     let limit = try service.bodyDecoder(for: recorded.origin).limit
     // The offset is checked first: a client that is wrong about it is told the right one, whatever else it says.
     let progress = try upload.progress()
@@ -173,27 +193,34 @@ extension IncomingRequest {
       throw UploadRefusal.mismatchingOffset(expected: progress.offset, provided: offset)
     }
     let length = try fields.length(of: head, at: offset)
-    if let length, length > limit { throw UploadRefusal.bodyTooLarge(limit) }
-    // A body that announces that it is too long is refused before it can end the upload.
-    if let known = progress.length, let content = head.contentLength, content > known - offset,
-      !progress.isComplete
-    {
-      throw UploadRefusal.inconsistentLength
+    if !progress.isComplete {
+      try checkRoom(for: head, after: offset, of: progress.length ?? length, limit: limit)
     }
+    let digest = try RequestDigest(contentOf: head)
     guard
       let request = try upload.begin(
-        on: connection, at: offset, length: length, digests: needsDigest(recorded.origin))
+        on: connection, at: offset, length: length, digests: needsDigest(recorded.origin),
+        checks: digest != nil)
     else { return try repeatResponse(of: upload, isComplete: isComplete, head) }
     let isTellable = fields.isVersionKnown && !connection.isTLS && head.version == "HTTP/1.1"
-    let append = try Append(
-      to: upload, in: store, request: request, isCreation: false, completes: isComplete,
-      limit: limit, offset: offset, told: isTellable ? connection : nil,
-      announced: try announcedPart(head))
+    let append = Append(
+      to: upload, in: store, request: request, for: .part, completes: isComplete, limit: limit,
+      offset: offset, told: isTellable ? connection : nil, digest: digest)
     return try begin(append, head)
   }
 
-  private func announcedPart(_ head: RequestHead) throws -> AnnouncedDigest? {
-    try AnnouncedDigest(head, headers: [AnnouncedDigest.contentHeader])
+  /// Refuses a body that announces that it is too long, or the announced length of an upload, before it can end the upload.
+  ///
+  /// - Parameters:
+  ///   - offset: where the body begins.
+  ///   - length: the length of the complete upload; nil if it is not known.
+  ///   - limit: the most bytes of an upload.
+  func checkRoom(
+    for head: RequestHead, after offset: Int64, of length: Int64?, limit: Int64
+  ) throws(UploadRefusal) {
+    if let length, length > limit { throw .bodyTooLarge(limit) }
+    guard let content = head.contentLength, content > (length ?? limit) - offset else { return }
+    throw length == nil ? .bodyTooLarge(limit) : .inconsistentLength
   }
 
   func begin(_ append: Append, _ head: RequestHead) throws -> Step {
@@ -210,16 +237,19 @@ extension IncomingRequest {
       throw UploadRefusal.badUploadRequest(
         "The upload is complete, so nothing can be appended: send an empty part with Upload-Complete: ?1 for the response.")
     }
-    guard let recorded = upload.recorded else { throw UploadRefusal.noSuchUpload }
+    guard let recorded = try upload.recorded else { throw UploadRefusal.noSuchUpload }
     switch recorded.phase {
     case .complete(let response): return respond(response, to: head)
-    case .processing:
-      var response = Response.text(
-        UploadRefusal.outcomeUnknown.description, for: .outcomeUnknown)
-      response.headers.append("Upload-Complete", "?1")
-      return respond(response, to: head)
+    case .processing: return respondUnknown(to: head)
     case .open: throw UploadRefusal.noSuchUpload
     }
+  }
+
+  /// Says that nobody knows whether the complete upload was stored.
+  func respondUnknown(to head: RequestHead) -> Step {
+    var response = Response.text(UploadRefusal.outcomeUnknown.description, for: .outcomeUnknown)
+    response.headers.append("Upload-Complete", "?1")
+    return respond(response, to: head)
   }
 
   /// Whether the digest of a complete body will be needed.
@@ -252,9 +282,9 @@ extension IncomingRequest {
   }
 
   /// A refusal of a part says that the upload is not complete.
-  private func refusal(of error: any Error) -> UploadRefusal {
+  func refusal(of error: any Error) -> UploadRefusal {
     let error = stored(error)
-    let refusal = UploadRefusal(error)
+    let refusal = UploadRefusal(error, remains: "What had arrived before is kept.")
     guard refusal.response == nil else { return refusal }
     return UploadRefusal(refusal.code, status: refusal.status, refusal.description, problem: nil)
   }
@@ -269,17 +299,18 @@ extension IncomingRequest {
           "Upload-Complete": "?0", "Upload-Offset": "\(offset)",
           "Upload-Limit": limits(of: append.upload, in: append.store),
         ]
-        if append.isCreation { headers.append("Location", append.upload.id.path) }
+        let isCreation = append.purpose == .creation
+        if isCreation { headers.append("Location", append.upload.id.path) }
         var response =
           head?.isTus == true
           ? tusResponse(to: append, offset: offset)
-          : .uploads(append.isCreation ? 201 : 204, headers)
+          : .uploads(isCreation ? 201 : 204, headers)
         response.closes = closesAfterResponse
         isRecorded = false
         state = .discarding(marked(response), remaining: 0)
         return end()
       case .whole(let whole):
-        return process(append.upload, whole, isCreation: append.isCreation)
+        return process(append.upload, whole, for: append.purpose)
       }
     } catch {
       return refuse(refusal(of: error), cause: error, isRead: true)
@@ -288,11 +319,11 @@ extension IncomingRequest {
 
   /// Processes a complete upload, as if its body had come in one request.
   private func process(
-    _ upload: PartialUpload, _ whole: PartialUpload.Whole, isCreation: Bool
+    _ upload: PartialUpload, _ whole: PartialUpload.Whole, for purpose: Append.Purpose
   ) -> Step {
     guard let last = head else { return .close }
     let origin = whole.recorded.completeHead(from: last)
-    let processed = ProcessedUpload(upload, whole, origin, isCreation: isCreation)
+    let processed = ProcessedUpload(upload, whole, origin, for: purpose)
     self.processed = processed
     bodyBytes = whole.size
     do {

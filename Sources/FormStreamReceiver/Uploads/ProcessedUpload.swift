@@ -12,15 +12,16 @@ final class ProcessedUpload {
   let origin: RequestHead
   private let upload: PartialUpload
   private let whole: PartialUpload.Whole
-  /// Whether the request that completed the upload has also created it.
-  private let isCreation: Bool
+  /// What the request that completed the upload wants of it.
+  private let purpose: Append.Purpose
   private var isSettled = false
 
   init(
-    _ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead, isCreation: Bool
+    _ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead,
+    for purpose: Append.Purpose
   ) {
     (self.upload, self.whole, self.origin) = (upload, whole, origin)
-    self.isCreation = isCreation
+    self.purpose = purpose
   }
 
   deinit { if !isSettled { upload.reopen(whole) } }
@@ -39,19 +40,25 @@ final class ProcessedUpload {
   /// The status that the client gets instead of a status. tus: "The Server MUST acknowledge successful PATCH requests with the 204
   /// No Content status."
   func status(for status: Int) -> Int {
-    guard origin.isTus, (200...299).contains(status) else { return status }
-    return isCreation ? 201 : 204
+    origin.isTus && status < 400 ? tusResponse(for: purpose).status : status
   }
 
-  /// The response to a complete upload by tus. A 204 has no body, so a header brings the record: without the record, the client would
+  /// The response to a complete upload by tus. It has no body, so a header brings the record: without the record, the client would
   /// not know under which name the file is stored.
-  private func tusResponse(record: [UInt8]?) -> Response {
-    var headers: HTTPHeaders = ["Upload-Offset": "\(whole.size)"]
-    if isCreation { headers.append("Location", upload.id.path) }
+  private func tusResponse(for purpose: Append.Purpose, record: [UInt8]? = nil) -> Response {
+    var response: Response =
+      switch purpose {
+      case .creation:
+        .uploads(201, ["Location": upload.id.path, "Upload-Offset": "\(whole.size)"])
+      case .part: .uploads(204, ["Upload-Offset": "\(whole.size)"])
+      case .progress:
+        .tusProgress(
+          offset: whole.size, length: whole.size, of: origin, secondsLeft: upload.secondsLeft)
+      }
     if let record, record.count <= Self.largestRecordInHeader {
-      headers.append(TusProtocol.recordHeader, base64(record))
+      response.headers.append(TusProtocol.recordHeader, base64(record))
     }
-    return .uploads(status(for: 200), headers)
+    return response
   }
 
   /// Notes that the handler is about to end the upload.
@@ -62,21 +69,32 @@ final class ProcessedUpload {
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).
   ///
+  /// To a client of tus, an upload that has all its bytes is a success. So one that was refused is removed.
+  ///
   /// - Parameter record: the record of the upload; nil if the client must not get it.
   func settle(_ response: inout Response, record: [UInt8]? = nil) {
     guard !isSettled else { return }
     isSettled = true
-    if Self.passingStatuses.contains(response.status), (try? whole.file.hasName) == true {
+    if origin.isTus {
+      guard response.status < 400 else { return upload.discard(whole) }
+      upload.finish(Self.complete(tusResponse(for: .part, record: record)), whole)
+      let closes = response.closes
+      response = Self.complete(tusResponse(for: purpose, record: record))
+      response.closes = closes
+    } else if Self.passingStatuses.contains(response.status),
+      (try? whole.file.hasName) == true
+    {
       response.headers.append("Upload-Complete", "?0")
       upload.reopen(whole)
     } else {
-      if origin.isTus, (200...299).contains(response.status) {
-        let closes = response.closes
-        response = tusResponse(record: record)
-        response.closes = closes
-      }
-      response.headers.append("Upload-Complete", "?1")
+      response = Self.complete(response)
       upload.finish(response, whole)
     }
+  }
+
+  private static func complete(_ response: Response) -> Response {
+    var response = response
+    response.headers.append("Upload-Complete", "?1")
+    return response
   }
 }

@@ -24,7 +24,7 @@ extension Receiver {
     /// none, further uploads are not resumable.
     public var count = 1024
     /// The most bytes of all uploads together that are not complete; nil means no limit. The announced length of an upload
-    /// counts from its beginning.
+    /// counts from its beginning. If no request uses the upload for a minute, only the bytes that have arrived count.
     public var store: Int64?
     /// How long an upload is kept after its last byte has arrived, and how long the response to a complete upload is kept. The
     /// shortest time is a second.

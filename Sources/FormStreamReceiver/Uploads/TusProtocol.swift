@@ -10,7 +10,12 @@ enum TusProtocol {
   static let recordHeader = "Upload-Record"
   static let partType = "application/offset+octet-stream"
   /// The extensions that are supported.
-  static let extensions = "creation,creation-defer-length,creation-with-upload,expiration,termination"
+  static let extensions =
+    "creation,creation-defer-length,creation-with-upload,checksum,expiration,termination"
+  /// The header with the digest of the bytes of a request, and the algorithms that it may name.
+  static let checksumHeader = "Upload-Checksum"
+  static let sha1 = "sha1"
+  static let sha256 = "sha256"
 }
 
 extension RequestHead {
@@ -55,6 +60,25 @@ extension RequestHead {
   }
 }
 
+extension Response {
+  /// How much of an upload has arrived.
+  static func tusProgress(
+    offset: Int64, length: Int64?, of origin: RequestHead?, secondsLeft: Int64
+  ) -> Response {
+    var headers: HTTPHeaders = ["Upload-Offset": "\(offset)"]
+    if let length {
+      headers.append("Upload-Length", "\(length)")
+    } else {
+      headers.append("Upload-Defer-Length", "1")
+    }
+    for value in origin?.values(of: "Upload-Metadata") ?? [] {
+      headers.append("Upload-Metadata", value)
+    }
+    headers.append("Upload-Expires", httpDate(after: secondsLeft))
+    return .uploads(200, headers)
+  }
+}
+
 extension UploadRefusal {
   /// A request with another version of tus: "If the version specified by the Client is not supported by the Server, it MUST respond
   /// with the 412 Precondition Failed status and MUST include the Tus-Version header".
@@ -67,6 +91,17 @@ extension UploadRefusal {
   static let notTusPart = UploadRefusal(
     .badRequest, status: 415,
     "A part of an upload has the type \(TusProtocol.partType): send it as Content-Type.", problem: nil)
+
+  static let unusableChecksum = UploadRefusal(
+    .badRequest, status: 400,
+    "The Upload-Checksum can't be checked: send \(TusProtocol.sha1) or \(TusProtocol.sha256), a space, and the digest in base "
+      + "64.", problem: nil)
+
+  /// "If … the checksums mismatch … 460 Checksum Mismatch".
+  static let checksumMismatch = UploadRefusal(
+    .digestMismatch, status: 460,
+    "The bytes of this request don't have the announced Upload-Checksum: they were changed on their way. None of them was kept, so "
+      + "send them again.", problem: nil)
 
   static let noTusLength = UploadRefusal(
     .badRequest, status: 400,

@@ -50,6 +50,8 @@ struct UploadID: Hashable, Sendable {
 extension String {
   /// This target without the name of a resumable upload, for logs: who reads a log must not be able to change uploads.
   package var hidingUploadIDs: String {
-    utf8.starts(with: UploadID.prefix.utf8) ? "\(UploadID.prefix)***" : self
+    let path = pathOfTarget
+    guard path.utf8.starts(with: UploadID.prefix.utf8) else { return self }
+    return "\(self[..<path.startIndex])\(UploadID.prefix)***"
   }
 }

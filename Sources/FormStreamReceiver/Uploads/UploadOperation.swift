@@ -9,6 +9,9 @@ enum UploadOperation {
   /// To go on with an upload, to know its offset, or to end it; nil if the name can't be that of an upload.
   case use(UploadID?)
 
+  /// Whether the request is a complete upload, which the client may take for an ordinary one.
+  var isOrdinary: Bool { if case .create(let fields) = self { fields.isComplete == true } else { false } }
+
   /// Nil if the request has nothing to do with resumable uploads.
   init?(_ head: RequestHead) {
     if head.path.utf8.starts(with: UploadID.prefix.utf8) {

@@ -21,6 +21,9 @@ struct UploadState: Sendable {
   /// The bytes of the complete upload; nil if the client has not announced them.
   var length: Int64?
   var phase = Phase.open
+  /// Where the bytes begin whose announced digest was not compared yet; nil if there are none. Whoever finds such bytes drops
+  /// them.
+  var uncheckedFrom: Int64?
 
   /// The headers that are not written to the disk. When the upload is complete, the values of the request that completes it take
   /// their place.
@@ -57,8 +60,10 @@ extension UploadState {
   private static let schema = "formstream.upload/1"
 
   /// Reads the state of an upload; nil if there is none that this process can trust.
-  init?(of id: UploadID, in directory: DirectoryDescriptor) {
-    guard let bytes = directory.ownContents(of: id.stateName, upTo: Self.largestFile),
+  ///
+  /// - Throws: only if no descriptor is left.
+  init?(of id: UploadID, in directory: DirectoryDescriptor) throws(SystemError) {
+    guard let bytes = try directory.ownContents(of: id.stateName, upTo: Self.largestFile),
       let json = try? JSONValue(parsing: bytes), json["schema"]?.text == Self.schema,
       let method = json["method"]?.text, let target = json["target"]?.text,
       let version = json["version"]?.text, let fields = Self.headers(json["headers"])
@@ -66,6 +71,7 @@ extension UploadState {
     origin = RequestHead(
       method: method, target: target, version: version, fields: fields, isPlain: true)
     length = json["length"]?.integer
+    uncheckedFrom = json["unchecked_from"]?.integer
     switch json["phase"]?.text {
     case "open": phase = .open
     case "processing": phase = .processing(movesFile: false)
@@ -107,6 +113,7 @@ extension UploadState {
       "version": .string(origin.version),
       "headers": Self.json(origin.fields, isIncluded: { !Self.isSecret($0) }),
       "length": .integer(orNull: length),
+      "unchecked_from": .integer(orNull: uncheckedFrom),
       "status": .integer(orNull: response.map { Int64($0.status) }),
       "response_headers": Self.json(response?.headers ?? [:]),
       "response_b64": .string(isKept ? base64(response?.body ?? []) : ""),

@@ -9,7 +9,8 @@ final class UploadStore: Sendable {
   /// The thread that removes uploads that are too old.
   private enum Remover { case none, running, stopped }
 
-  /// How long an upload without a byte is safe from being removed for another one.
+  /// How long an upload that no request uses keeps the room for bytes that have not arrived, and how long an upload without a
+  /// byte is safe from being removed for another one.
   private static let graceTime: Int64 = 60
 
   let settings: Receiver.ResumableUploads
@@ -22,6 +23,8 @@ final class UploadStore: Sendable {
   private let claimed = Guarded<Int64>(0)
   /// Marks the directory as in use by this process; nil if there is none, or the file system does not support that.
   private let use = Guarded<DirectoryUse?>(nil)
+  /// When this object last looked for old uploads, in seconds since 1970.
+  private let lastTidied = Guarded(Int64.min)
   /// Signalled when there is a first upload, and at the end.
   private let wakeRemover = AutoResetEvent()
   private let remover = Guarded(Remover.none)
@@ -81,13 +84,13 @@ final class UploadStore: Sendable {
         }
       }
     }
-    removeExpired()
+    tidy()
     if index.withLock({ !$0.isEmpty }) { startRemover() }
   }
 
   /// The upload with that name; nil if there is none.
   func upload(_ id: UploadID) -> PartialUpload? {
-    removeExpired()
+    tidy()
     return index.withLock { $0[id] }
   }
 
@@ -95,8 +98,10 @@ final class UploadStore: Sendable {
   ///
   /// - Throws: a refusal if there is no room for it, or an error of the system.
   func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
-    removeExpired()
-    if let length, let store = settings.store, length > store { throw UploadRefusal.noRoomForUpload }
+    tidy()
+    if let length, let store = settings.store, length > store {
+      throw UploadRefusal.bodyTooLarge(store)
+    }
     do {
       return try create(origin: origin, length: length, in: try openDirectory())
     } catch let error as SystemError where error == .notFound {
@@ -111,8 +116,14 @@ final class UploadStore: Sendable {
   ) throws -> PartialUpload {
     let upload = PartialUpload(new: UploadID(), in: self, directory, length: length)
     try creation.withLock { _ in
-      try makeRoom()
-      guard claim(upload.claimedBytes) else { throw UploadRefusal.noRoomForUpload }
+      let bytes = upload.claimedBytes
+      guard claim(bytes) else { throw UploadRefusal.noRoomForUpload }
+      do throws(UploadRefusal) {
+        try makeRoom()
+      } catch {
+        _ = claim(-bytes)
+        throw error
+      }
       index.withLock { $0[upload.id] = upload }
     }
     do {
@@ -140,7 +151,9 @@ final class UploadStore: Sendable {
     guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else {
       throw .tooManyUploads
     }
-    remove(oldest)
+    oldest.endIfRemovable(after: Self.graceTime)
+    // A request may have come for it meanwhile.
+    guard index.withLock({ $0[oldest.id] }) == nil else { throw .tooManyUploads }
   }
 
   /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
@@ -153,18 +166,26 @@ final class UploadStore: Sendable {
     }
   }
 
-  /// Removes an upload and its files.
-  func remove(_ upload: PartialUpload) {
-    upload.end()
+  /// Removes an upload and its files. Waits until it is not being processed.
+  func remove(_ upload: PartialUpload) { upload.end() }
+
+  /// Forgets an upload that has ended.
+  func forget(_ upload: PartialUpload) {
     index.withLock { _ = $0.removeValue(forKey: upload.id) }
   }
 
-  /// Removes the uploads that are too old. A request in progress keeps its upload.
-  func removeExpired() {
+  /// Removes the uploads that are too old, and gives back the room that was claimed for bytes that nobody sends. A request in
+  /// progress keeps its upload and its room.
+  func tidy() {
+    // All ages are whole seconds, so a second look in the same second finds nothing more.
     let now = secondsSince1970()
-    let uploads = Array(index.withLock(\.values))
-    for upload in uploads where upload.isExpired(at: now, age: settings.ageInSeconds) {
-      remove(upload)
+    let isLate = lastTidied.withLock { last in
+      defer { last = now }
+      return last != now
+    }
+    guard isLate else { return }
+    for upload in Array(index.withLock(\.values)) {
+      upload.tidy(age: settings.ageInSeconds, grace: Self.graceTime)
     }
   }
 
@@ -190,7 +211,7 @@ final class UploadStore: Sendable {
 
   /// Removes old uploads. Returns false if the thread that does so must end.
   private func removeOld() -> Bool {
-    removeExpired()
+    tidy()
     return remover.withLock { remover in
       if remover == .running, index.withLock({ $0.isEmpty }) { remover = .none }
       return remover == .running
@@ -202,6 +223,10 @@ final class UploadStore: Sendable {
     remover.withLock { $0 = .stopped }
     wakeRemover.signal()
   }
+
+  /// Forgets all uploads, whose files stay. The uploads and this object hold each other, so nothing would be released otherwise.
+  /// No request must be left.
+  func close() { index.withLock { $0 = [:] } }
 
   /// The limits for an upload, as the value of `Upload-Limit`.
   ///

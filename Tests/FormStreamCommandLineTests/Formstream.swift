@@ -15,7 +15,8 @@ func flags(inHelpOf verb: String) throws -> Set<String> {
     .filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
   return Set(
     lines.compactMap { line in
-      line.split(separator: " ").first { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+      // A value that may be left out follows without a blank: --resumable[=PROTOCOL].
+      line.split { $0 == " " || $0 == "[" }.first { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
     }
   ).subtracting(generalFlags)
 }

@@ -50,7 +50,7 @@ import Testing
     "output": "-o {}", "dump-header": "-D {}", "cookie-jar": "-c {}", "failed": "--failed {}",
     "journal": "--journal {}", "into": "--into {}", "output-dir": "-O --output-dir {}",
     "remote-name": "-O", "log": "--log {}", "map": "--map {} --map-value id",
-    "plot": "--plot {}", "html": "--html {}",
+    "plot": "--plot {}", "html": "--html {}", "resume-file": "--resumable --resume-file {}",
   ]
 
   /// Flags with a value that names neither.

@@ -71,6 +71,12 @@ import Testing
     "proto-redir": Case("-d", "a", "--proto-redir", "=https", is: .line("--proto-redir =https")),
     "idempotency-key": Case("-d", "a", "--idempotency-key", "k", is: .line("Idempotency-Key: ")),
     "resumable": Case("-d", "a", "--resumable", is: .note("--resumable: curl's uploads ")),
+    "resume-file": Case(
+      "-d", "a", "--resumable", "--resume-file", "resume", is: .note("--resumable: curl's uploads ")),
+    "piece-size": Case(
+      "-d", "a", "--resumable", "--piece-size", "5M", is: .note("--resumable: curl's uploads ")),
+    "upload-metadata": Case(
+      "-d", "a", "--resumable", "--upload-metadata", "a=b", is: .note("--resumable: curl's uploads ")),
     "content-digest": Case("-d", "a", "--content-digest", is: .note("--content-digest: curl ")),
     "user": Case("-d", "a", "-u", "me:canary", is: .line("-u me ")),
     "user-file": Case("-d", "a", "--user-file", "user", is: .line("-u \"$(cat -- user)\"")),

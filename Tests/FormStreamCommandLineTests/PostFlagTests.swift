@@ -82,6 +82,12 @@ import Testing
       "--idempotency-key", "k", "-d", "", shows: "Idempotency-Key: \"k\"\r\n"),
     "content-digest": Effect("--content-digest", "-d", "", shows: "Content-Digest: sha-256="),
     "resumable": Effect("--resumable", "-d", "a", shows: "Upload-Complete: ?1\r\n"),
+    "resume-file": Effect(
+      "--resumable", "--resume-file", "words", "-d", "a", shows: "\"words\" is not a resume file"),
+    "piece-size": Effect(
+      "--resumable=tus", "--piece-size", "2", "-d", "abc", shows: "Upload-Offset: 2\r\n", at: "/tus"),
+    "upload-metadata": Effect(
+      "--resumable=tus", "--upload-metadata", "a=b", "-d", "abc", shows: "Upload-Metadata: a Yg==", at: "/tus"),
     "retry": Effect("--retry", "1", "-d", "", shows: "2 requests", at: "/busy"),
     "retry-max-time": Effect(
       "--retry", "1", "--retry-max-time", "0.5", "-d", "", shows: "1 requests", at: "/slow"),
@@ -218,6 +224,7 @@ import Testing
       case ("/lost", 0): [.readBody, .reset]
       case ("/away", 0): [.readBody, .respond(307, headers: [("Location", "/")])]
       case ("/silent", _): [.readBody, .stall]
+      case ("/tus", _), ("/tus/1", _): tusSteps(request)
       case ("/gone", _): .good(404, body: "the page is gone")
       case ("/digest", 0):
         .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])

@@ -85,6 +85,11 @@ import Testing
     "user-agent": Effect("-A", "me", shows: "User-Agent: me\r\n"),
     "query": Effect("--query", "a=b c", shows: " /?a=b+c HTTP/1.1\r\n"),
     "content-digest": Effect("--content-digest", shows: "Content-Digest: sha-256="),
+    "resumable": Effect("--resumable", shows: "OPTIONS / HTTP/1.1\r\n"),
+    "piece-size": Effect(
+      "--resumable=tus", "--piece-size", "2", shows: "Upload-Offset: 4\r\n", at: "/tus"),
+    "upload-metadata": Effect(
+      "--resumable=tus", "--upload-metadata", "a=b", shows: "Upload-Metadata: a Yg==,", at: "/tus"),
     "retry": Effect("--retry", "1", shows: "2 requests", at: "/busy"),
     "max-retry-after": Effect(
       "--retry", "1", "--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
@@ -216,6 +221,7 @@ import Testing
             ]),
         ]
       case ("/silent", _): [.readBody, .stall]
+      case ("/tus", _), ("/tus/1", _): tusSteps(request)
       case ("/digest", 0):
         .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
       case ("/stuck", _) where (request.header("Content-Length")?.count ?? 0) > 6: [.stall]

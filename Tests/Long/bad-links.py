@@ -180,7 +180,7 @@ def many(formstream, place, files=20, size=1024 * MIB):
 
     proxy = CuttingProxy(receiver.port, every(300_000_000), ways=["reset"])
     done = subprocess.run(
-        [formstream, "send", "--json", "-q", "--resumable=http", *PATIENT, "-j", "2", "--journal", place / "journal", "--to",
+        [formstream, "send", "--json", "-q", "--resumable=http", *PATIENT, "-j", "2", "--journal", place / "journal",
          f"{proxy.url}/form", source], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check(done.returncode == 0, f"exit {done.returncode}: {done.stderr.decode()[-2000:]}")
     records = [json.loads(line) for line in done.stdout.splitlines()]

@@ -34,6 +34,8 @@ package struct JournalIndex: Sendable {
   private var slices: [Int64: SliceProgress] = [:]
   /// The uploads that broke off, of which the server keeps what has arrived.
   private var unfinished: [Int64: UploadResumeData] = [:]
+  /// Those of the round before, whose manifest has other offsets.
+  private var unfinishedBefore: [LocalPath: UploadResumeData] = [:]
   /// The offsets of the records of files that the server did not confirm after the last slice.
   private var unconfirmed: Set<Int64> = []
 
@@ -72,7 +74,17 @@ package struct JournalIndex: Sendable {
   }
 
   /// The data that continue the file's upload; nil if there are none.
-  func unfinished(_ file: BatchFile) -> UploadResumeData? { unfinished[file.offset] }
+  func unfinished(_ file: BatchFile) -> UploadResumeData? {
+    unfinished[file.offset] ?? unfinishedBefore[file.path]
+  }
+
+  /// Takes over the uploads that broke off in the round before.
+  mutating func takeUnfinished(of earlier: JournalIndex) {
+    for upload in earlier.unfinished.values {
+      // The file comes after the parts that all requests have.
+      if let path = upload.lastFile { unfinishedBefore[path] = upload }
+    }
+  }
 
   /// Notes the status that a journal gives a file. A status is never lowered, so an accepted file stays accepted.
   mutating func note(_ offset: Int64, _ status: FileStatus) {

@@ -55,6 +55,7 @@ struct EarlierRounds {
     var index = try JournalIndex(
       of: extent, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
       sliceSize: batch.sliceSize)
+    if batch.request.options.resumption.isChosen { try takeUnfinished(before: extent, in: &index) }
     guard let path, journals.manifests.contains(where: { $0 != extent.id }) else { return index }
     let manifest = try ManifestReader(
       path, shard: batch.shard, acceptsTornEnd: RecordedRounds.isPartial(path))
@@ -68,6 +69,19 @@ struct EarlierRounds {
     for path in others.paths { try comparison.add(path) }
     try comparison.forEach(of: manifest) { offset, status in index.note(offset, status) }
     return index
+  }
+
+  /// Adds the uploads that broke off in the round before. Older ones have expired, or that round has gone on with them.
+  private func takeUnfinished(
+    before extent: ManifestExtent, in index: inout JournalIndex
+  ) throws(BatchError) {
+    guard batch.manifest == nil,
+      let place = manifests.lastIndex(where: { $0 != extent.id }), place < rounds.manifests.count
+    else { return }
+    let path = rounds.manifests[place]
+    let reader = try ManifestReader(path, acceptsTornEnd: RecordedRounds.isPartial(path))
+    index.takeUnfinished(
+      of: try JournalIndex(of: reader.extent, in: journals, boot: JournalHead.currentBoot))
   }
 
   /// Throws if an earlier run has sent the files of a manifest to another URL.

@@ -38,7 +38,8 @@ public struct TransferProgress: Sendable {
   /// less than ``total`` until the second attempt has handed over everything, too.
   public internal(set) var handedOver: Int64 = 0
   /// How many bytes the other side's system has acknowledged. Under TLS this is an approximation; with HTTP/2 it is
-  /// nil, because requests share a connection.
+  /// nil, because requests share a connection. If the server keeps the upload (``TransferOptions/resumption``), these are the
+  /// bytes that the server itself has confirmed.
   public internal(set) var acknowledged: Int64?
   /// The length of the body; nil if it can't be known.
   public internal(set) var total: Int64?

@@ -110,6 +110,9 @@ extension UploadResumeData {
     return UploadResource(url, confirmed: confirmed, mostSent: mostSent)
   }
 
+  /// The last file in the body; nil if the body has no files.
+  package var lastFile: LocalPath? { files.last.map { LocalPath(bytes: $0.path) } }
+
   /// Whether the server has confirmed more bytes than when earlier data were made.
   package func hasMore(than earlier: UploadResumeData?) -> Bool { confirmed > earlier?.confirmed ?? 0 }
 

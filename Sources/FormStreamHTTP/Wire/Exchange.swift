@@ -567,8 +567,9 @@ extension Exchange: CurlDelegate {
   }
 
   private var acknowledged: Int64? {
-    guard !isHTTP2, let socket = connection.socket,
-      let queued = unacknowledgedBytes(of: socket)
+    // The bytes that the server keeps of an upload are those that it has confirmed itself.
+    guard !isHTTP2, !request.isPieceOfUpload, collector.upload.resource == nil,
+      let socket = connection.socket, let queued = unacknowledgedBytes(of: socket)
     else { return nil }
     return max(upload.handedOver - queued, 0)
   }

@@ -77,6 +77,9 @@ final class WireRequest {
   /// How many bytes are sent; nil if that can't be known.
   var bodyLength: Int64? { bodyEnd.map { max($0 - bodyStart, 0) } }
 
+  /// Whether the body is a piece of an upload that the server keeps.
+  var isPieceOfUpload: Bool { attempt.step.isAppending }
+
   /// Whether the responses may say something about an upload that can go on.
   var mayResume: Bool { attempt.mayResume }
 

@@ -172,4 +172,16 @@ struct UploadProtocolTests {
     #expect(result.error?.code == .invalidSetting)
     #expect(server.methods == [])
   }
+
+  /// What the other side's system has acknowledged may be lost with the server, or never have reached it.
+  @Test func `acknowledged is what the server has confirmed`() async throws {
+    let server = try ResumingServer(cuts: [.init(after: 1_000_000)])
+    var request = try request(server, .tus)
+    request.options.progressPace = .all
+    let task = try makeSession().start(request)
+    var seen: Set<Int64?> = []
+    for await progress in task.progress { seen.insert(progress.acknowledged) }
+    #expect(await task.result.outcome == .ok)
+    #expect(seen.contains(1_000_000) && seen.isSubset(of: [nil, 0, 1_000_000, 3_000_000]), "\(seen)")
+  }
 }

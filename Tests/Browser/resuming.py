@@ -442,11 +442,14 @@ def an_offset_that_can_not_be_is_an_error(stage):
     path = stage.file("offsets.bin", os.urandom(8 * MIB))
     content = path.read_bytes()
 
-    def shorten(file, _):
+    def shorten(receiver, file, _):
+        # A receiver that runs knows what it has confirmed, and removes the upload.
+        receiver.end(signal.SIGKILL)
         with file.open("r+b") as opened:
             opened.truncate(1000)
+        receiver.start()
 
-    def extend(file, kept):
+    def extend(receiver, file, kept):
         with file.open("ab") as opened:
             opened.write(bytes(kept["sent"] + 1 - file.stat().st_size))
 
@@ -455,7 +458,7 @@ def an_offset_that_can_not_be_is_an_error(stage):
             kept = paused(receiver, browser, path)
             # The upload is at rest after a request about it, which ends the one before.
             OPENER.open(urllib.request.Request(kept["url"], method="HEAD", headers={"Tus-Resumable": "1.0.0"})).close()
-            change(receiver.incomplete()[0], kept)
+            change(receiver, receiver.incomplete()[0], kept)
             browser.click("li .pause")
             rows = wait_for(browser, "failed")
             assert rows[0]["details"].startswith("The receiver says that it has "), rows

@@ -153,6 +153,16 @@ import Testing
     #expect(result.stderr == "formstream: curl: it is not installed.\nformstream: requests: it is not installed.\n")
   }
 
+  /// Regression: httpx imported a file `h2.py` of the working directory. The libraries don't have to be installed here.
+  @Test func `Python imports no module from the working directory`() throws {
+    for module in ["requests", "requests_toolbelt", "httpx", "aiohttp", "h2"] {
+      try place.write("\(module).py", "open('imported', 'a').write(__name__ + ' ')")
+    }
+    let result = try bench("-q --size 64K --rounds 1 --with requests,toolbelt,httpx,aiohttp")
+    #expect(result.output.contains("\nformstream  0."), "\(result.output) \(result.stderr)")
+    #expect(try shell("cat imported", in: place).output == "")
+  }
+
   @Test(arguments: [
     ("--size 0", "something that is no size"), ("--size 1M,", "something that is no size"),
     ("--size big", "something that is no size"), ("--rounds 0", "choose a number from 1"),

@@ -11,7 +11,7 @@ import Testing
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
     + [
       "background-uploads", "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
-      "stability",
+      "resumable", "stability",
       "ten-tasks",
     ]
     .map { "docs/\($0).md" }
@@ -110,7 +110,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["README.md", "docs/background-uploads.md", "docs/library.md", "docs/ten-tasks.md"])
+  @Test(arguments: [
+    "README.md", "docs/background-uploads.md", "docs/library.md", "docs/resumable.md", "docs/ten-tasks.md",
+  ])
   func `every Swift example is part of a sample`(_ page: String) throws {
     let samples = Self.root.appending(path: "Samples/Sources")
     let sources = try FileManager.default.subpathsOfDirectory(atPath: samples.path)

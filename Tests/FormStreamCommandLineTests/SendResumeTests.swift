@@ -22,6 +22,15 @@ import Testing
     server.requests.count { String(decoding: $0.body, as: UTF8.self).contains(text) }
   }
 
+  /// Regression: three attempts were made, although the help of `--resumable` says five.
+  @Test(arguments: [("--resumable=http", 5), ("--resumable=http --retry 1", 2), ("", 3)])
+  func `a resumable upload has five attempts, if --retry says nothing else`(_ flags: String, _ attempts: Int) throws {
+    let server = try ScriptedServer { _ in [.readBody, .respond(503, headers: [("Retry-After", "0")])] }
+    let result = try shell("$F send -q \(flags) \(server.url) in/f01; echo $?", in: place)
+    #expect(result.output == "75\n", "\(result.stderr)")
+    #expect(server.requests.count == attempts)
+  }
+
   /// Shards of an array run on several machines at the same time, and each sees the journals of the others, without ends.
   @Test func `a run of another shard on another machine makes no file of this one doubtful`() throws {
     let server = try ScriptedServer { _ in .good() }

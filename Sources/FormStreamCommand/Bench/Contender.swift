@@ -64,9 +64,13 @@ struct Contender: Sendable {
 
   private static func python(_ name: String, _ script: String, needs module: String? = nil) -> Contender {
     Contender(
-      name: name, words: { url, files in ["python3", "-c", script, url] + files },
-      test: ["python3", "-c", "import \(module ?? name)"])
+      name: name, words: { url, files in ["python3", "-c", "\(notFromHere)\n\(script)", url] + files },
+      test: ["python3", "-c", "\(notFromHere)\nimport \(module ?? name)"])
   }
+
+  /// With `-c`, Python looks for modules in the working directory first: a file of the user, such as `h2.py`, would be run.
+  /// `-P` does the same, but is not known before Python 3.11, and `-I` leaves out modules that the user has installed for himself.
+  private static let notFromHere = "import sys; sys.path = [path for path in sys.path if path]"
 
   /// A command in which `{url}` and `{file}` stand for what is uploaded. A word with `{file}` is repeated for each file.
   static func command(_ words: [String]) -> Contender {

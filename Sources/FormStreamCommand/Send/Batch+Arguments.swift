@@ -51,7 +51,7 @@ extension Batch {
     ratePeriods = sending.ratePeriods
     maximumFailures = sending.maximumFailures
     retry = request.options.retry
-    if !typed.isRetryGiven { retry.attempts = 3 }
+    if !typed.isRetryGiven, !request.options.resumption.isChosen { retry.attempts = 3 }
     computesDigest = typed.options.computesDigest
     sendsIdempotencyKeys = try Self.sendsKeys(typed.idempotencyKey)
     check = try sending.responseCheck(packing)

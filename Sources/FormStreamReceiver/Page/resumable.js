@@ -88,7 +88,8 @@ async function create(item, run) {
   const type = file.type && !file.type.startsWith("multipart/") ? file.type : "application/octet-stream";
   const response = await call(run, "POST", urlHere("/"), { Accept: "application/json", "Upload-Length": file.size,
     "Upload-Metadata": "filename " + encoded(item.path) + ",filetype " + encoded(type) });
-  if ((response.status === 503 || response.status === 507) && response.headers.has("Upload-Complete")) throw asForm;
+  // The uploads that are kept have no room for the file, now (503, 507) or ever (413). A form needs none of that room.
+  if ([413, 503, 507].includes(response.status) && response.headers.has("Upload-Complete")) throw asForm;
   if (response.status !== 201) await refuse(item, response);
   item.upload = { url: urlHere(response.headers.get("Location")), path: item.path, sent: 0 };
   confirm(item, response, 0);

@@ -46,6 +46,7 @@ extension Attempt {
   /// carry it out twice, or can't have carried it out.
   private func beginningAgain(_ status: Int) -> AttemptDecision {
     let verdict = AttemptDecision.Verdict(.retryable, .uploadLost(url, status))
+    guard createsUpload else { return .conclude(.failed, verdict.error) }
     guard earlierDoubt == .none || isSafeToRepeat, tries < options.retry.attempts else {
       return .conclude(verdict)
     }
@@ -64,8 +65,17 @@ extension Attempt {
     case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    default: return .begin((200...299).contains(response.status) ? facts.upload.start ?? .request : .request)
+    case 200...299: return .begin(start(facts.upload))
+    default: return .begin(.request)
     }
+  }
+
+  /// A server may accept a longer body than it keeps of an upload.
+  private func start(_ upload: UploadNotes) -> UploadStart {
+    guard let start = upload.start, bodyLength ?? 0 <= upload.largestUpload ?? .max else {
+      return .request
+    }
+    return start
   }
 
   /// Decides on the response to a request that creates an upload.

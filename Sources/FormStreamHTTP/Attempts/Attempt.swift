@@ -34,6 +34,8 @@ package struct Attempt: Sendable {
   package var mayResume: Bool
   /// Where the server keeps the upload; nil if no earlier attempt has shown it.
   package var resource: UploadResource?
+  /// Whether a new upload can be created in place of one that the server has lost.
+  package var createsUpload: Bool
   /// The protocol by which the upload goes on.
   package var uploadProtocol: UploadProtocol
   package var options: TransferOptions {
@@ -50,7 +52,7 @@ package struct Attempt: Sendable {
     tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
     mayAuthenticate: Bool = false, sentScheme: String? = nil, isPassedOn: Bool = false,
     mayResume: Bool = false, resource: UploadResource? = nil, uploadProtocol: UploadProtocol = .http,
-    options: Shared<TransferOptions>
+    createsUpload: Bool = true, options: Shared<TransferOptions>
   ) {
     self.method = method
     self.url = url
@@ -68,6 +70,7 @@ package struct Attempt: Sendable {
     self.mayResume = mayResume
     self.resource = resource
     self.uploadProtocol = uploadProtocol
+    self.createsUpload = createsUpload
     sharedOptions = options
   }
 }

@@ -101,6 +101,11 @@ struct AttemptHistory: Sendable {
     response = result.response
   }
 
+  /// Notes that a question about an upload was in vain. It counts as an attempt, so that attempts can be told apart.
+  mutating func noteFailedQuestion() {
+    attempts += 1
+  }
+
   /// Notes that an upload goes on after a request that was successful, and is only a step of the attempt.
   mutating func noteStep() {
     attempts = max(attempts - 1, 0)

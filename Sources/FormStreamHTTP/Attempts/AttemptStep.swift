@@ -15,6 +15,9 @@ package enum AttemptStep: Sendable, Equatable {
 
   var isAppending: Bool { if case .append = self { true } else { false } }
 
+  /// Whether the attempt only asks the server something.
+  var isQuestion: Bool { self == .options || self == .offset }
+
   /// Whether the attempt only prepares the upload, or asks about it, and the server has nothing to carry out.
   var isAboutUpload: Bool {
     switch self {

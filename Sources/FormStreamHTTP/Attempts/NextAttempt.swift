@@ -122,7 +122,7 @@ struct NextAttempt: Sendable {
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
       sentScheme: authorization.scheme, isPassedOn: isPassedOn,
       mayResume: mayResume, resource: resource, uploadProtocol: uploadProtocol,
-      options: request.sharedOptions)
+      createsUpload: !isToGivenUpload, options: request.sharedOptions)
     // A server that doesn't get the key may carry out the request twice.
     if !sendsOwnHeaders { attempt.options.idempotencyKey = nil }
     return attempt
@@ -307,11 +307,13 @@ extension NextAttempt {
     if !step.isAboutUpload { bodyDigest = result.bodyDigest }
   }
 
+  /// Whether the request is to an upload that was created before: tus creates uploads by POST only, so a PUT by tus is.
+  private var isToGivenUpload: Bool { start == .creation(.tus) && request.method == .put }
+
   /// Begins the upload.
   mutating func begin(_ start: UploadStart) {
     self.start = start
-    // tus creates uploads by POST only. So a PUT by tus is to an upload that was created before.
-    if start == .creation(.tus), request.method == .put {
+    if isToGivenUpload {
       resource = resource ?? UploadResource(url)
       (method, step) = (.head, .offset)
       return

@@ -84,7 +84,7 @@ final class TransferRun: Sendable {
         return await conclude(history, verdict.after(history.doubt))
       }
       let earlierDoubt = history.doubt
-      if next.step == .offset || next.step == .options {
+      if next.step.isQuestion {
         history.noteQuestion(result)
       } else {
         history.note(result)
@@ -97,7 +97,9 @@ final class TransferRun: Sendable {
       keeper.didSend(next, facts.upload, history.doubt)
       switch attempt.decision(on: facts) {
       case .conclude(let verdict):
-        if next.step == .offset, verdict.outcome == .ok { history.noteAnswer(result) }
+        if next.step.isQuestion {
+          if verdict.outcome == .ok { history.noteAnswer(result) } else { history.noteFailedQuestion() }
+        }
         return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url):
@@ -130,6 +132,7 @@ final class TransferRun: Sendable {
         next.repeatOverHTTP11()
         publisher.update { $0.attempt = history.attempts + 1 }
       case .retry(let verdict, let retryAfter):
+        if next.step.isQuestion { history.noteFailedQuestion() }
         if let end = await wait(after: verdict, retryAfter, next, history) {
           return await conclude(history, end)
         }

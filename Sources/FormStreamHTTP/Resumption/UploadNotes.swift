@@ -18,12 +18,15 @@ package struct UploadNotes: Sendable {
   package var length: Int64?
   /// The most bytes that one request may append; nil if the server names no limit.
   package var largestPiece: Int64?
+  /// The most bytes that an upload may have; nil if the server names no limit.
+  package var largestUpload: Int64?
   /// How a server wants uploads to begin that says so in its response to OPTIONS; nil if it knows no protocol.
   package var start: UploadStart?
 
   package init(
     resource: HTTPURL? = nil, confirmed: Int64? = nil, isComplete: Bool? = nil, offset: Int64? = nil,
-    length: Int64? = nil, largestPiece: Int64? = nil, start: UploadStart? = nil
+    length: Int64? = nil, largestPiece: Int64? = nil, largestUpload: Int64? = nil,
+    start: UploadStart? = nil
   ) {
     self.resource = resource
     self.confirmed = confirmed
@@ -31,6 +34,7 @@ package struct UploadNotes: Sendable {
     self.offset = offset
     self.length = length
     self.largestPiece = largestPiece
+    self.largestUpload = largestUpload
     self.start = start
   }
 
@@ -57,10 +61,12 @@ package struct UploadNotes: Sendable {
     // A server that is asked first has no reason to tell the URL in an interim response, which can be lost on the way.
     if headers.uploadLimit != nil {
       start = .creation(.http)
+      largestUpload = headers.uploadLimit?.values["max-size"]?.integer
     } else if headers["Tus-Version"]?.split(separator: ",").contains(where: {
       String($0).trimmingBlanks() == Tus.version
     }) == true {
       start = .creation(.tus)
+      largestUpload = headers.structuredInteger("Tus-Max-Size")
     }
   }
 }

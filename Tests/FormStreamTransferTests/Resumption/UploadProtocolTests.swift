@@ -1,4 +1,5 @@
 import FormStream
+import FormStreamPlatform
 import FormStreamTestSupport
 import FormStreamTransfer
 import Testing
@@ -66,6 +67,37 @@ struct UploadProtocolTests {
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .resumptionFailed)
     #expect(server.methods == ["HEAD"])
+  }
+
+  /// It said that the upload might go on later, and a loop that believed it never ended.
+  @Test func `a PUT by tus to an upload that never was is refused for good`() async throws {
+    let server = try ResumingServer(answer: { _, _ in .respond(404) })
+    let result = try await makeSession().result(of: request(server, .tus, method: .put))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .resumptionFailed)
+    #expect(result.attempts == 1)
+    #expect(server.methods == ["HEAD"])
+  }
+
+  @Test(arguments: [
+    [("Upload-Limit", "max-size=2999999")], [("Tus-Version", "1.0.0"), ("Tus-Max-Size", "2999999")],
+  ])
+  func `a body that is too long for an upload is sent as ever`(options: [(String, String)]) async throws {
+    let server = try ResumingServer(options: options)
+    let result = try await makeSession().result(of: request(server, .automatic))
+    #expect(result.outcome == .ok)
+    #expect(server.methods == ["OPTIONS", "POST"])
+  }
+
+  @Test func `questions in vain are attempts`() async throws {
+    var request = try makeRequest("http://127.0.0.1:1/", .bytes(Self.bytes), attempts: 3)
+    request.options.resumption = .automatic
+    let seen = Guarded<[Int]>([])
+    request.options.willRetry = { retry in seen.withLock { $0.append(retry.attempt) } }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.attempts == 3)
+    #expect(seen.withLock(\.self) == [2, 3])
   }
 
   @Test func `an empty file is complete when tus has created it`() async throws {

@@ -25,6 +25,10 @@ extension Receiver {
     public var escaping: EscapingProfile?
     /// Whether a page for uploads is served at `/`.
     public var servesPage = true
+    /// Responds to GET and HEAD requests, for example with JSON in a test of a client; if it returns nil, the page for uploads is
+    /// served, or there is nothing at the URL. It is called from many threads at once, for requests that may see the page. If it
+    /// throws an ``UploadRefusal``, the refusal is sent; for any other error, the status is 500.
+    public var respondToGet: (@Sendable (UploadRequest) throws -> UploadResponse?)?
     /// The options of the page for uploads. The page always names the limits.
     public var page = Page()
     /// The limits for clients.

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
@@ -145,6 +146,42 @@ import Testing
     let without = try TestServer { $0.servesPage = false }
     #expect(try await without.response(to: "GET / HTTP/1.0\r\n\r\n").status == 404)
     #expect(server.reportedRequests.map(\.method) == ["HEAD"], "only refusals are reported")
+  }
+
+  @Test func `a program responds to GET as a fixture of a test`() async throws {
+    struct Broken: Error {}
+    let server = try TestServer {
+      $0.respondToGet = { request in
+        switch request.path {
+        case "/photos/7":
+          try UploadResponse(
+            status: 200, headers: ["ETag": "\"1\""], type: "application/json",
+            text: #"{"id": 7, "target": "\#(request.target)"}"#)
+        case "/gone": throw UploadRefusal(.notFound, status: 410, "The photo is gone.")
+        case "/broken": throw Broken()
+        default: nil
+        }
+      }
+    }
+    func get(_ target: String) async throws -> WireResponse {
+      try await server.response(
+        to: "GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    }
+    let photo = try await get("/photos/7?size=1")
+    #expect(photo.status == 200)
+    #expect(photo.headers("Content-Type") == ["application/json"])
+    #expect(photo.headers("ETag") == ["\"1\""])
+    #expect(photo.text == #"{"id": 7, "target": "/photos/7?size=1"}"#)
+    #expect(try await get("/gone").status == 410)
+    let broken = try await get("/broken")
+    #expect(broken.status == 500)
+    #expect(!broken.text.contains("Broken"), "the client learns nothing of the program")
+    #expect(try await get("/").text.hasPrefix("<!"), "the page is still there")
+    #expect(try await get("/else").status == 404)
+    // A page of another site that resolves its name to this machine must not read it.
+    let foreign = try await server.response(
+      to: "GET /photos/7 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+    #expect(foreign.status == 403)
   }
 
   @Test func `a browser receives the record as a page`() async throws {

@@ -147,6 +147,7 @@ extension Attempt {
   ) -> AttemptDecision? {
     if facts.upload.isComplete == true { return contradiction(facts.upload, at: url) }
     switch response.status {
+    case 408, 425: return resume(.init(.retryable, refusal(response)), at: url)
     case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
     case 200...299 where facts.upload.isComplete == false:
       return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
@@ -184,8 +185,9 @@ extension Attempt {
     switch response.status {
     case 200...299:
       return decisionOnAppended(upTo: piece.upperBound, isLast: isLast, response, facts, at: url)
-    // The next answer to a question about the offset counts, and not what this response says about it.
-    case 409, 423, 460: return resume(.init(.retryable, refusal(response)), at: url)
+    // The next answer to a question about the offset counts, and not what this response says about it. 408 and 425 say that the
+    // request was too slow, or too early: the upload itself goes on.
+    case 408, 409, 423, 425, 460: return resume(.init(.retryable, refusal(response)), at: url)
     case 413 where isTooLong(piece, facts): return resume(.init(.failed, refusal(response)), at: url)
     case 404, 410: return beginningAgain(response.status)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):

@@ -106,7 +106,7 @@ extension TransferRequest {
 extension TransferSession.Configuration {
   /// Whether others on the way to an origin can read the request.
   func exposesSecrets(to origin: HTTPURL.Origin) -> Bool {
-    guard origin.scheme == "http", unixSocket == nil else { return false }
+    guard origin.scheme == "http", usesNetwork else { return false }
     // A proxy on another machine gets even requests for this machine.
     let proxy = try? proxy.proxy(for: origin)
     return !isLoopback(origin.host) || proxy.map { isLoopback($0.host) } == false
@@ -114,7 +114,7 @@ extension TransferSession.Configuration {
 
   /// The proxy whose credentials others can read on the way to the proxy; nil if there is no such proxy.
   package func exposedProxy(for url: HTTPURL) -> String? {
-    guard unixSocket == nil, let proxy = try? proxy.proxy(for: url.origin),
+    guard usesNetwork, let proxy = try? proxy.proxy(for: url.origin),
       proxy.credentials != nil, !proxy.isEncrypted, !isLoopback(proxy.host)
     else { return nil }
     return proxy.description

@@ -53,7 +53,7 @@ extension TransferRun {
   /// The proxy for requests to a URL; nil if there is none.
   func proxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
     // Requests go only through the Unix socket, whatever proxy the environment names.
-    guard session.configuration.unixSocket == nil else { return nil }
+    guard session.configuration.usesNetwork else { return nil }
     return try session.configuration.proxy.proxy(for: url.origin)
   }
 

@@ -41,7 +41,7 @@ extension TransferSession {
 
   /// Whether the proxy of a request has already refused or demanded credentials in this session.
   package func hasSeenRefusal(byProxyOf request: TransferRequest) -> Bool {
-    guard configuration.unixSocket == nil,
+    guard configuration.usesNetwork,
       let proxy = try? configuration.proxy.proxy(for: request.url.origin)
     else { return false }
     return refusedCredentials.contains(proxy)

@@ -18,6 +18,28 @@ public struct DownloadedFile: Sendable {
   public let isEndKnown: Bool
   /// The last response, without its body.
   public let response: TransferResponse
+
+  /// Creates a file that was downloaded, for tests of code that handles one.
+  public init(
+    _ path: some LocalPathConvertible, size: Int64, sha256: SHA256Digest? = nil,
+    resumedFrom: Int64 = 0, isEndKnown: Bool = true, response: TransferResponse
+  ) throws(MultipartError) {
+    self.init(
+      path: try path.localPath(), size: size, sha256: sha256, resumedFrom: resumedFrom,
+      isEndKnown: isEndKnown, response: response)
+  }
+
+  init(
+    path: LocalPath, size: Int64, sha256: SHA256Digest?, resumedFrom: Int64, isEndKnown: Bool,
+    response: TransferResponse
+  ) {
+    self.path = path
+    self.size = size
+    self.sha256 = sha256
+    self.resumedFrom = resumedFrom
+    self.isEndKnown = isEndKnown
+    self.response = response
+  }
 }
 
 /// The result of a download.
@@ -49,6 +71,17 @@ public struct DownloadResult: Sendable {
 }
 
 extension DownloadResult {
+  /// Creates a result, for tests of code that handles one.
+  ///
+  /// - Parameters:
+  ///   - transfer: the outcome, the error and the last response.
+  ///   - file: the file; nil unless the outcome is `ok`.
+  public init(_ transfer: TransferResult, file: DownloadedFile? = nil) {
+    self.init(
+      transfer: transfer, file: file, received: file?.size ?? 0, unstored: 0, restarts: 0,
+      partialFile: nil, resumeData: nil)
+  }
+
   /// The file of a download that succeeded.
   func confirmedFile() throws -> DownloadedFile {
     guard let file else {

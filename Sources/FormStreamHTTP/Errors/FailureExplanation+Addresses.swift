@@ -17,7 +17,7 @@ extension FailureExplanation {
 
   /// The error if the host is an address that settings exclude. Another attempt can't succeed then.
   func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
-    guard configuration.unixSocket == nil, let version = ipVersion(connectedHost) else {
+    guard configuration.usesNetwork, let version = ipVersion(connectedHost) else {
       return nil
     }
     if let only = onlyVersion, only.number != version {
@@ -55,7 +55,7 @@ extension FailureExplanation {
   /// A sentence that names the setting that limits which of a host's addresses are looked up and tried; empty if no setting
   /// limits them.
   var familyNote: Message {
-    if configuration.unixSocket != nil || ipVersion(connectedHost) != nil { return "" }
+    if !configuration.usesNetwork || ipVersion(connectedHost) != nil { return "" }
     let start = configuration.localInterface.flatMap(ipVersion).map {
       (number: $0, setting: SettingName.localInterface)
     }

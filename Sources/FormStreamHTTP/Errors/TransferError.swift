@@ -156,6 +156,22 @@ public struct TransferError: Error, Sendable {
     self.underlying = underlying
   }
 
+  /// Creates an error, for tests of code that handles one.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of failure.
+  ///   - subject: what the failure is about, such as a URL.
+  ///   - description: a sentence that says what failed.
+  ///   - outcome: what became of the request; nil if the error is not about a request.
+  ///   - response: the response that refused the request.
+  public init(
+    _ code: Code, on subject: String, description: String, outcome: TransferResult.Outcome? = nil,
+    response: TransferResponse? = nil
+  ) {
+    self.init(code, on: subject, Message(description))
+    if let outcome { ending = Ending(outcome, response) }
+  }
+
   /// This error with another sentence at its end.
   func adding(_ sentence: Message) -> TransferError {
     var error = self

@@ -12,7 +12,7 @@ extension CurlEasy {
     }
     setTLS(request)
     setProxy(request)
-    setAddresses(request.configuration)
+    setAddresses(request)
     if let jar = request.cookieJar { useCookies(of: jar) }
     if let cookies = request.ownCookies { set(CURLOPT_COOKIE, cookies) }
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
@@ -33,7 +33,9 @@ extension CurlEasy {
   }
 
   private func setTarget(_ request: WireRequest) {
-    set(CURLOPT_URL, request.url.absoluteString)
+    // The server of a test doesn't encrypt.
+    let text = request.url.absoluteString
+    set(CURLOPT_URL, request.testSocket == nil ? text : "http" + text.drop { $0 != ":" })
     // Segments that have to be removed from the path were removed when the URL was parsed.
     set(CURLOPT_PATH_AS_IS, 1)
     if let target = request.attempt.target { set(CURLOPT_REQUEST_TARGET, target) }
@@ -52,8 +54,10 @@ extension CurlEasy {
     set(CURLOPT_HTTP_VERSION, Int(version))
   }
 
-  private func setAddresses(_ configuration: TransferSession.Configuration) {
+  private func setAddresses(_ request: WireRequest) {
+    let configuration = request.configuration
     if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
+    if let name = request.testSocket { set(CURLOPT_ABSTRACT_UNIX_SOCKET, name) }
     set(CURLOPT_RESOLVE, list: configuration.addresses.map(\.text))
     set(CURLOPT_CONNECT_TO, list: configuration.replacedHosts.map(\.text))
     let family =

@@ -21,7 +21,7 @@ final class ProgressPublisher: Sendable {
 
   init(pace: ProgressPace) {
     self.pace = .atMost(every: pace.interval.bounded)
-    state = Guarded(State(current: TransferProgress(layout: nil)))
+    state = Guarded(State(current: TransferProgress()))
   }
 
   var current: TransferProgress {
@@ -38,6 +38,7 @@ final class ProgressPublisher: Sendable {
     change(isReportedAtOnce: true) { current in
       if let phase { current.phase = phase }
       current.layout = layout
+      current.hasBody = layout != nil
       current.total = layout?.contentLength ?? (layout == nil ? 0 : nil)
       current.handedOverByAttempt = 0
       current.holdLastByte()

@@ -55,8 +55,36 @@ public struct TransferProgress: Sendable {
   public internal(set) var elapsed: Duration = .zero
 
   var layout: BodyLayout?
+  /// Whether the request has a body.
+  var hasBody = false
   /// How many bytes the current attempt has handed over.
   var handedOverByAttempt: Int64 = 0
+
+  init() {}
+
+  /// Creates a state, for tests of code that shows progress.
+  ///
+  /// - Parameters:
+  ///   - phase: what the transfer is doing.
+  ///   - handedOver: how many bytes of the body were handed over; they were also read.
+  ///   - total: the length of the body; nil if it can't be known.
+  public init(
+    _ phase: Phase, handedOver: Int64 = 0, total: Int64?, acknowledged: Int64? = nil,
+    received: Int64 = 0, responseTotal: Int64? = nil, attempt: Int = 1, elapsed: Duration = .zero
+  ) {
+    self.phase = phase
+    read = handedOver
+    self.handedOver = handedOver
+    self.acknowledged = acknowledged
+    self.total = total
+    hasBody = true
+    handedOverByAttempt = handedOver
+    hasResponse = phase == .done
+    self.received = received
+    self.responseTotal = responseTotal
+    self.attempt = attempt
+    self.elapsed = elapsed
+  }
 
   /// Takes the last byte back if the current attempt has not handed it over: without that byte, the body is not complete.
   mutating func holdLastByte() {
@@ -68,7 +96,7 @@ public struct TransferProgress: Sendable {
   /// The fraction of the request's body that was handed over, from 0 to 1; nil if there is no body, or if the total can't
   /// be known. It is 1 only after the last byte was handed over, or after the request itself if its body is empty.
   public var fraction: Double? {
-    guard layout != nil, let total else { return nil }
+    guard hasBody, let total else { return nil }
     if total == 0 { return isComplete ? 1 : 0 }
     return Self.fraction(handedOver, of: total)
   }

@@ -18,6 +18,19 @@ public struct TransferResponse: Sendable {
   /// The outcome of the request, for errors about this response; nil if the request's result has the outcome.
   package var outcome: TransferResult.Outcome?
 
+  /// Creates a response, for tests of code that handles one.
+  public init(
+    status: Int, version: String = "1.1", url: HTTPURL, headers: HTTPHeaders = [:], body: [UInt8] = [],
+    isTruncated: Bool = false
+  ) {
+    self.status = status
+    self.version = version
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.isTruncated = isTruncated
+  }
+
   var withoutBody: TransferResponse {
     TransferResponse(
       status: status, version: version, url: url, headers: headers, body: [],

@@ -93,3 +93,25 @@ public struct TransferResult: Sendable {
       newConnections: newConnections, error: nil)
   }
 }
+
+extension TransferResult {
+  /// Creates a result, for tests of code that handles one.
+  ///
+  /// - Parameters:
+  ///   - outcome: the outcome; with `ok` there is no error, unless the response is not complete.
+  ///   - error: why the outcome is not `ok`. If it is nil although there is an outcome that needs one, code that throws the error
+  ///     throws one that says that there was no response.
+  ///   - bytesSent: the number of body bytes, in the last attempt and in all attempts.
+  public init(
+    _ outcome: Outcome, url: HTTPURL, method: HTTPMethod = .post, response: TransferResponse? = nil,
+    error: TransferError? = nil, attempts: Int = 1, bytesSent: Int64 = 0, duration: Duration = .zero,
+    idempotencyKey: IdempotencyKey? = nil
+  ) {
+    self.init(
+      url: url, method: method, outcome: outcome, response: response,
+      idempotencyKey: idempotencyKey, attempts: attempts, redirects: 0, contentLength: bytesSent,
+      framing: .contentLength, bytesSent: bytesSent, totalBytesSent: bytesSent, duration: duration,
+      sha256: nil, isServerVerified: nil, metrics: nil, newConnections: 0,
+      error: error?.ending(as: outcome, response))
+  }
+}

@@ -65,6 +65,8 @@ extension TransferSession {
     public var cookies = CookiePolicy.none
     /// The closures with which the program decides about all requests.
     public var decisions = Decisions()
+    /// Answers all requests in place of their hosts; nil if requests go to their hosts.
+    var testServer: TestServer?
     /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget. The budget keeps a
     /// server in trouble from receiving many times its usual load.
     public var retryBudget = 100

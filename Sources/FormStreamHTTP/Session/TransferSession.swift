@@ -58,6 +58,7 @@ public final class TransferSession: Sendable {
 
   deinit {
     for engine in engines { engine.stop() }
+    configuration.testServer?.stop()
   }
 
   /// Starts a request and returns at once.

@@ -102,7 +102,10 @@ final class WireRequest {
     return own.isEmpty ? nil : own.joined(separator: "; ")
   }
 
-  var isEncrypted: Bool { url.origin.scheme == "https" }
+  var isEncrypted: Bool { url.origin.scheme == "https" && testSocket == nil }
+
+  /// The abstract name of the socket to which the request goes in a test; nil if it goes to its host.
+  var testSocket: String? { configuration.testServer?.socketName(for: url.origin.scheme) }
 
   /// Whether HTTP/2 is used without asking the server first.
   var hasPriorKnowledge: Bool { configuration.version == .http2 && !isEncrypted }

@@ -21,7 +21,8 @@ public struct ReceivedPart: Sendable {
   /// The name that the sink stored the part under; nil if it is not stored.
   public package(set) var storedAs: String?
 
-  package init(
+  /// Creates a part, for tests of a handler.
+  public init(
     index: Int, name: String? = nil, filename: String? = nil, contentType: String? = nil,
     headers: HTTPHeaders = [:], size: Int64, sha256: SHA256Digest? = nil,
     value: [UInt8]? = nil, storedAs: String? = nil

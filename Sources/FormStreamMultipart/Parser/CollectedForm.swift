@@ -26,20 +26,35 @@ public struct CollectedForm: Hashable, Sendable {
   ///   the source.
   public init(reading source: any ByteSource, with parser: FormParser, limit: Int) throws {
     var left = max(limit, 0)
-    var parts: [Part] = []
     try parser.parse(source) { event in
-      switch event {
-      case .partBegan(let head):
-        parts.append(Part(head: head, bytes: []))
-      case .partBytes(let bytes):
-        guard bytes.count <= left else { throw Self.overLimit(limit) }
-        left -= bytes.count
-        parts[parts.count - 1].bytes.append(contentsOf: bytes)
-      case .partEnded, .formEnded:
-        break
-      }
+      guard note(event, &left) else { throw Self.overLimit(limit) }
     }
-    self.parts = parts
+  }
+
+  /// Parses the bytes of a body.
+  ///
+  /// - Parameter contentType: the `Content-Type` of the body, with its boundary.
+  /// - Throws: the errors of `FormParser`.
+  public init(parsing bytes: [UInt8], contentType: String) throws {
+    let parser = try FormParser(contentType: contentType)
+    var left = bytes.count
+    try bytes.withUnsafeBytes { bytes in try parser.feed(bytes) { _ = note($0, &left) } }
+    while let event = try parser.finish() { _ = note(event, &left) }
+  }
+
+  /// Adds what an event brings; returns false if that is more than `left` bytes.
+  private mutating func note(_ event: FormParser.Event, _ left: inout Int) -> Bool {
+    switch event {
+    case .partBegan(let head):
+      parts.append(Part(head: head, bytes: []))
+    case .partBytes(let bytes):
+      guard bytes.count <= left else { return false }
+      left -= bytes.count
+      parts[parts.count - 1].bytes.append(contentsOf: bytes)
+    case .partEnded, .formEnded:
+      break
+    }
+    return true
   }
 
   /// The first part with this name.

@@ -120,7 +120,7 @@ final class IncomingRequest {
         return step
       }
       guard head.isUpload else {
-        state = .discarding(try service.page(for: head), remaining: 0)
+        state = .discarding(try service.page(for: head, request), remaining: 0)
         return respondWithoutBody(head)
       }
       let decoder: BodyDecoder

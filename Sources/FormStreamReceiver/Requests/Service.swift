@@ -122,7 +122,7 @@ final class Service: Sendable {
   }
 
   /// The response to a request that uploads nothing.
-  func page(for head: RequestHead) throws(UploadRefusal) -> Response {
+  func page(for head: RequestHead, _ request: UploadRequest) throws -> Response {
     guard head.method == "GET" || head.method == "HEAD" else {
       throw UploadRefusal(
         .methodNotAllowed, status: 405,
@@ -133,6 +133,7 @@ final class Service: Sendable {
         .badRequest, status: 400,
         "A \(head.method) request must not have a body here: upload by POST or PUT.")
     }
+    if let response = try ownResponse(to: head, request) { return response }
     guard head.path.utf8.elementsEqual("/".utf8), configuration.servesPage else {
       throw UploadRefusal(
         .notFound, status: 404,
@@ -141,6 +142,20 @@ final class Service: Sendable {
     return switch try access.pageAccess(head) {
     case .complete: page
     case .withoutOwner: pageWithoutOwner
+    }
+  }
+
+  /// The program's response to a GET; nil if it has none.
+  private func ownResponse(to head: RequestHead, _ request: UploadRequest) throws -> Response? {
+    guard let respond = configuration.respondToGet else { return nil }
+    _ = try access.pageAccess(head)
+    do {
+      guard let response = try respond(request), !response.isRecord else { return nil }
+      return Response(response)
+    } catch let refusal as UploadRefusal {
+      throw refusal
+    } catch {
+      throw GetFailure(cause: error)
     }
   }
 }

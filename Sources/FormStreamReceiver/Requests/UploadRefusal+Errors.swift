@@ -31,6 +31,10 @@ extension UploadRefusal {
         .handlingFailed, status: 500,
         "The upload was stored, but the response to it could not be made; the receiver's log says why."
       )
+    case is GetFailure:
+      self.init(
+        .handlingFailed, status: 500,
+        "The response could not be made; the receiver's log says why.")
     default:
       // The error may mention details that the client must not see.
       self.init(
@@ -38,6 +42,12 @@ extension UploadRefusal {
         "The upload could not be kept; the receiver's log says why.")
     }
   }
+}
+
+/// The error of a program that failed to respond to a GET.
+struct GetFailure: Error, CustomStringConvertible {
+  let cause: any Error
+  var description: String { "responding to the GET failed: \(cause)" }
 }
 
 extension MultipartError {

@@ -52,6 +52,18 @@ struct UploadProtocolTests {
     #expect(result.bytesSent == 3_000_000)
   }
 
+  /// On a machine under load, a piece took too long for the server, and the upload ended with "responded 408".
+  @Test(arguments: [UploadResumption.http, .httpCreatedFirst, .tus], [408, 425])
+  func `a piece that was too slow, or too early, goes on`(by resumption: UploadResumption, status: Int) async throws {
+    let refusal = ScriptedStep.respond(status, headers: [("Connection", "close")])
+    let server = try ResumingServer(cuts: [
+      .init(after: 1_000_000, end: refusal), .init(after: 500_000, end: refusal),
+    ])
+    let result = try await makeSession().result(of: request(server, resumption))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.kept == Self.bytes)
+  }
+
   @Test func `a PUT by tus is to an upload that was created before`() async throws {
     let server = try ResumingServer(cuts: [.init(after: 1_000_000)])
     let result = try await makeSession().result(of: request(server, .tus, method: .put))

@@ -65,7 +65,7 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, imports, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, links, imports, pictures of the benchmarks, warnings in each build, the examples of the pages, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite

@@ -84,13 +84,13 @@ import Testing
     print("Of \(entries.count) lines, \(differing) differ.")
   }
 
-  /// The table in `docs/command.md` is the only list of what differs from curl: `make curl-suite` and the lines here name its
+  /// The table in `docs/coming-from-curl.md` is the only list of what differs from curl: `make curl-suite` and the lines here name its
   /// rows, and each row is named.
   @Test func `each difference from curl is in the documents, and nothing else is`() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "docs/command.md"), encoding: .utf8)
-    let table = page.split(separator: "### What differs\n").dropFirst().first?
+    let page = try String(contentsOf: root.appending(path: "docs/coming-from-curl.md"), encoding: .utf8)
+    let table = page.split(separator: "\n## What differs\n").dropFirst().first?
       .split(separator: "\n## ").first
     let listed = try #require(table).matches(of: /\n\| ([a-z]+) \| ([^\n]+) \|/)
     let rows = listed.map { String($0.output.1) }

@@ -9,18 +9,14 @@ import Testing
 
   private static let pages =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-    + [
-      "background-uploads", "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
-      "resumable", "stability",
-      "ten-tasks",
-    ]
-    .map { "docs/\($0).md" }
+    + ((try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: "docs").path)) ?? [])
+    .filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
 
   /// Flags of other programs that the pages mention.
   private static let foreignFlags: Set<String> = [
     "--aws-sigv4", "--fail-with-body", "--http3", "--ntlm",
     "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict",
-    "--bwlimit", "--files-from-raw",
+    "--bwlimit", "--files-from-raw", "--foreground",
   ]
 
   /// Folders, and types of Foundation, that CONTRIBUTING mentions.
@@ -30,6 +26,25 @@ import Testing
 
   private static func text(_ page: String) throws -> String {
     try String(contentsOf: root.appending(path: page), encoding: .utf8)
+  }
+
+  @Test func `the pages in docs are found`() {
+    #expect(Self.pages.count > 20)
+  }
+
+  /// The pages on which each flag of the help must stand.
+  private static let references = ["docs/command.md", "docs/coming-from-curl.md", "docs/receiver.md"]
+
+  @Test(arguments: DocumentTests.verbs) func `each flag of the help stands on a page of reference`(
+    _ verb: String
+  ) throws {
+    let text = try Self.references.map(Self.text).joined(separator: "\n")
+    let described = Set(
+      text.matches(of: /[^a-zA-Z0-9-](?<flag>--[a-z][a-z0-9.-]*[a-z0-9])/).map { String($0.flag.dropFirst(2)) })
+    let listed = try flags(inHelpOf: verb)
+    #expect(listed.count > 5)
+    let missing = listed.subtracting(described).sorted()
+    #expect(missing.isEmpty, "\(missing)")
   }
 
   @Test func `the front page has at most 150 lines`() throws {

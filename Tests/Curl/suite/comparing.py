@@ -2,7 +2,7 @@
 
 import re
 
-# They differ by nature. docs/command.md says so at the head of its list.
+# They differ by nature. docs/coming-from-curl.md says so at the head of its list.
 IGNORED = {b"user-agent", b"expect", b"content-length", b"transfer-encoding", b"connection", b"accept-encoding"}
 # How formstream says that a status is no success.
 REFUSED = re.compile(rb" responded [3-9][0-9][0-9] (to|and redirects) |^$")

@@ -1,4 +1,4 @@
-"""The list of what is different on purpose: the tests in `differences.toml`, and the reasons in `docs/command.md`."""
+"""The list of what is different on purpose: the tests in `differences.toml`, and the reasons in `docs/coming-from-curl.md`."""
 
 import re
 import tomllib
@@ -10,14 +10,14 @@ class Listing:
         self.different = {number: name for name, row in content["different"].items() for number in row["tests"]}
         self.refused = set(content["refused"]["tests"])
         self.short = content["short"]["tests"]
-        table = page.read_text().partition("### What differs\n")[2].partition("\n## ")[0]
+        table = page.read_text().partition("\n## What differs\n")[2].partition("\n## ")[0]
         self.reasons = dict(re.findall(r"^\| ([a-z]+) \| (.+) \|$", table, re.M))
         self.names = set(content["different"])
 
     def problems(self, results):
         """What is wrong with the results of tests, by number the kind of each, and with the list itself."""
         for name in sorted(self.names ^ set(self.reasons)):
-            where = "docs/command.md" if name in self.names else "differences.toml"
+            where = "docs/coming-from-curl.md" if name in self.names else "differences.toml"
             yield f"The difference \"{name}\" is not in {where}."
         for number, kind in results.items():
             listed = ("different" if number in self.different else "refused" if number in self.refused else "same")

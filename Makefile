@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,7 +65,7 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, imports, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, spelling, imports, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite
@@ -76,6 +76,11 @@ lint:
 
 format:
 	swift format --in-place --parallel -r $(swift_sources)
+
+# Spelling of pages, comments and messages. `.ci/words.txt` has the words that no dictionary has.
+spelling:
+	@.ci/install check
+	@.ci/spelling
 
 # Builds a package for each product, without the system packages that README doesn't name for it.
 consumers:
@@ -134,7 +139,7 @@ order:
 	@.ci/install sanitize
 	@.ci/order
 
-# Installs the command, its pages of the manual and its completions. DESTDIR is honoured.
+# Installs the command, its pages of the manual and its completions. DESTDIR is honored.
 install:
 	@.ci/install demo
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"

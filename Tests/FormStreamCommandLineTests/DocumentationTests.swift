@@ -10,8 +10,8 @@ import Testing
   private static let pages =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
     + [
-      "background-uploads", "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
-      "resumable", "stability",
+      "background-uploads", "command", "exit-codes", "install", "library", "many-files", "promises", "receiver", "records",
+      "releasing", "resumable", "stability",
       "ten-tasks",
     ]
     .map { "docs/\($0).md" }

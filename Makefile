@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb install uninstall clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,7 +65,7 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, links, imports, pictures of the benchmarks, warnings in each build, the examples of the pages, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, spelling, links, imports, pictures of the benchmarks, warnings in each build, the examples of the pages, installing and removing, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite
@@ -76,6 +76,11 @@ lint:
 
 format:
 	swift format --in-place --parallel -r $(swift_sources)
+
+# Spelling of pages, comments and messages. `.ci/words.txt` has the words that no dictionary has.
+spelling:
+	@.ci/install check
+	@.ci/spelling
 
 # Builds a package for each product, without the system packages that README doesn't name for it.
 consumers:
@@ -134,10 +139,24 @@ order:
 	@.ci/install sanitize
 	@.ci/order
 
-# Installs the command, its pages of the manual and its completions. DESTDIR is honoured.
+# Installs the command, its pages of the manual and its completions. DESTDIR is honored.
 install:
 	@.ci/install demo
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"
+
+# Removes what `make install` installed, with the same PREFIX and DESTDIR.
+uninstall:
+	@.ci/uninstall-command "$(DESTDIR)$(PREFIX)"
+
+# Builds the Debian package of the command: .build/deb/formstream_VERSION_ARCHITECTURE.deb.
+deb:
+	@.ci/install deb
+	@.ci/deb
+
+# Checks the Debian package with lintian, and installs, uses and removes it in a bare Debian of this machine's release.
+test-deb:
+	@.ci/install deb package
+	@.ci/deb-test
 
 clean:
 	rm -rf .build Samples/.build Benchmarks/.build Benchmarks/peers/*/.build

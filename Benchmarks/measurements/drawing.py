@@ -12,7 +12,7 @@ HEAD = 62
 ROW, HEADING = 22, 28
 PALETTE = (("#0b63c4", "#6cb2ff"), ("#c2410c", "#ff9a62"), ("#107a48", "#5fd39a"), ("#8b2fb0", "#d99bf2"),
            ("#8a6a00", "#e6c34d"), ("#4b5563", "#b6bec8"))
-# The dashes, like the names at the lines, are for readers who don't see the colours.
+# The dashes, like the names at the lines, are for readers who don't see the colors.
 DASHES = ("", "9 4", "3 3", "12 4 3 4")
 
 
@@ -76,7 +76,7 @@ class Picture:
         self.elements.append(f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
     def lines(self, x, y, named, height=300, right=196):
-        """A panel of lines. `named` has names, points and numbers of colours; a name stands at the end of its line."""
+        """A panel of lines. `named` has names, points and numbers of colors; a name stands at the end of its line."""
         left, top = 78, self.height + 28
         right, bottom = WIDTH - right, top + height
 

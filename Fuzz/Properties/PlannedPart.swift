@@ -106,7 +106,7 @@ struct PlannedPart {
   private func expectedBody(_ form: PlannedForm) -> [UInt8] {
     guard case .text = source else { return bytes }
     let text = Array(text.utf8)
-    // WHATWG HTML normalises values as it does names.
+    // WHATWG HTML normalizes values as it does names.
     return form.browserText ? text.normalised(for: .browser) : text
   }
 

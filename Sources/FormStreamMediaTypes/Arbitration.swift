@@ -8,7 +8,7 @@ enum Arbitration {
   /// - Parameters:
   ///   - content: the type of the contents; nil if there are no contents, or their type was not
   ///     detected.
-  ///   - firstTypeByName: finds the first type of the extension that fulfils a condition.
+  ///   - firstTypeByName: finds the first type of the extension that fulfills a condition.
   static func type(
     content: MediaType?, firstTypeByName: ((MediaType) -> Bool) -> MediaType?
   ) -> SniffedType? {

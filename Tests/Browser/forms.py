@@ -110,7 +110,7 @@ CASES = [
     both("next-line-and-separators", "a\u0085b\u2028c\u2029d"),
     both("no-break-space", "a\u00a0b"),
     both("zero-width", "a\u200bb\u2060c\u00add"),
-    # Other scripts, not normalised.
+    # Other scripts, not normalized.
     both("umlaut-composed", "caf\u00e9"),
     both("umlaut-decomposed", "cafe\u0301"),
     both("combining-alone", "\u0301\u0308"),

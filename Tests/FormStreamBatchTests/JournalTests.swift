@@ -289,7 +289,7 @@ import Testing
     #expect(index.status(of: 0) == .unsent)
   }
 
-  @Test func `neighbours are told apart, however many there are`() {
+  @Test func `neighbors are told apart, however many there are`() {
     var index = JournalIndex()
     for file in 0..<200_000 where file % 3 == 0 { index.note(Int64(file * 50), .accepted) }
     for file in 0..<200_000 where file % 5 == 0 { index.note(Int64(file * 50), .doubtful) }

@@ -69,10 +69,16 @@ import FormStreamTestSupport
     for name in names { #expect(page.contains(name), "\(name)") }
   }
 
-  @Test func `the version is that of the changelog's newest heading`() throws {
+  @Test func `the version is that of the changelog's newest heading and of the manifest for users`()
+    throws
+  {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    let changelog = try shell("cat '\(root.joined(separator: "/"))/CHANGELOG.md'").output
+      .joined(separator: "/")
+    let changelog = try shell("cat '\(root)/CHANGELOG.md'").output
     let heading = try #require(changelog.firstMatch(of: /\n## (\d+\.\d+\.\d+)/))
     #expect(try formstream("-V").output == "formstream \(heading.1)\n")
+    let installing = try shell("cat '\(root)/docs/install.md'").output
+    let manifest = try #require(installing.firstMatch(of: /\.package\(url: .*, from: "(.*)"\)/))
+    #expect(manifest.1 == heading.1)
   }
 }

@@ -38,7 +38,7 @@ import Testing
     return found
   }
 
-  /// Completions and the manual show the text without its neighbours.
+  /// Completions and the manual show the text without its neighbors.
   @Test(arguments: DocumentTests.verbs)
   func `the text of a flag can be read without the flag before it`(_ verb: String) throws {
     let summaries = try Self.summaries(of: verb)

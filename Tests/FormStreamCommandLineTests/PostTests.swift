@@ -156,13 +156,15 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("f.txt", "words\n")
     let server = try ScriptedServer(requests: [])
+    // "formstream 1.2.3" and a line break.
+    let agent = try formstream("-V").output.dropLast().replacing(" ", with: "/")
     let result = try formstream(
       "post", "--dry-run", "--boundary", "B", "-u", "me:pass-canary", "-H", "X-A: 1", "--query",
       "q=1 2", "-F", "a=b", "-F", "f=@f.txt", "\(server.url)/p", in: place)
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(
       result.output.hasPrefix(
-        "POST \(server.url)/p?q=1+2\nUser-Agent: formstream/0.1.0\nAuthorization: Basic ***\nX-A: 1\n"
+        "POST \(server.url)/p?q=1+2\nUser-Agent: \(agent)\nAuthorization: Basic ***\nX-A: 1\n"
           + "Content-Type: multipart/form-data; boundary=B\nContent-Length: 160\n\n@0            --B\n"
       ),
       "\(result.output)")
@@ -171,7 +173,7 @@ import Testing
     let raw = try formstream("post", "--dry-run", "-T", "f.txt", server.url, in: place)
     #expect(
       raw.output.hasSuffix(
-        "\nUser-Agent: formstream/0.1.0\nContent-Length: 6\n\n@0            [6 bytes, from the file f.txt]\n"
+        "\nUser-Agent: \(agent)\nContent-Length: 6\n\n@0            [6 bytes, from the file f.txt]\n"
       ),
       "\(raw.output)")
     let none = try formstream("post", "--dry-run", server.url)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReceiveNoDelayTests {
   /// Regression: with TLS 1.3 the response waited 41 ms behind the session tickets, until the client acknowledged them.
   @Test(arguments: [false, true])
-  func `nothing that a connection sends waits for an acknowledgement`(usesTLS: Bool) throws {
+  func `nothing that a connection sends waits for an acknowledgment`(usesTLS: Bool) throws {
     let place = try TemporaryDirectory()
     let made = try TestCertificates()
     _ = try shell("cp '\(made.server.certificate)' cert; cp '\(made.server.key)' key", in: place)

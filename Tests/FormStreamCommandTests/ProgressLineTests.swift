@@ -98,7 +98,7 @@ import FormStreamHTTP
     #expect(ProgressLine.line(progress, columns: 80) == "waiting for the response")
   }
 
-  @Test func `colour changes nothing but the colour`() {
+  @Test func `color changes nothing but the color`() {
     let colored = ProgressLine.line(Self.photo, columns: 120, isColored: true)
     let plain = ProgressLine.line(Self.photo, columns: 120)
     #expect(colored.contains("[\u{1B}[32m===>\u{1B}[0m "))

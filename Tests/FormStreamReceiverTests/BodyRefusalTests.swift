@@ -54,7 +54,7 @@ import Testing
     "multipart/form-data; charset=\"a;boundary=x\"; boundary=b", "multipart/form-data ; boundary=b",
     "multipart/mixed; boundary=b", "MULTIPART/RELATED;boundary=b",
   ])
-  func `a form is recognised however its type is written`(_ type: String) async throws {
+  func `a form is recognized however its type is written`(_ type: String) async throws {
     let server = try TestServer()
     let response = try await server.response(
       to: Self.form("\(Self.part)abc\r\n--b--\r\n", type: type))

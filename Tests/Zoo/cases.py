@@ -137,7 +137,7 @@ CASES = [
     both("space", "a b"),
     both("spaces-around", "  a  "),
     both("tab", "a\tb"),
-    # Other scripts, each without Unicode normalisation.
+    # Other scripts, each without Unicode normalization.
     both("umlaut-composed", unicodedata.normalize("NFC", CAFE)),
     both("umlaut-decomposed", unicodedata.normalize("NFD", CAFE)),
     both("emoji", "\U0001f468\u200d\U0001f469\u200d\U0001f467.png"),

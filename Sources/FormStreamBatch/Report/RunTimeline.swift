@@ -1,4 +1,4 @@
-/// How a run went over time, in equal pieces of time. If the run is longer than the pieces, neighbours are joined. So the
+/// How a run went over time, in equal pieces of time. If the run is longer than the pieces, neighbors are joined. So the
 /// timeline never has more than 480 pieces.
 package struct RunTimeline: Sendable {
   /// What happened in a piece of time.

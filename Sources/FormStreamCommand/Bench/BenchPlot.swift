@@ -133,7 +133,7 @@ struct BenchPlot {
       return "\(coordinate(x)),\(coordinate(y))"
     }
     let kind = "c\(index % Self.palette.count)"
-    // The dashes are for readers who don't see the colours.
+    // The dashes are for readers who don't see the colors.
     let dashes = index % 4 == 0 ? "" : " stroke-dasharray=\"\(["", "9 4", "3 3", "12 4 3 4"][index % 4])\""
     return "<polyline class=\"line \(kind)\"\(dashes) points=\"\(points.joined(separator: " "))\"/>\n"
       + (line.points.count == 1 ? dot(line.points[0], kind) : "")
@@ -163,7 +163,7 @@ struct BenchPlot {
     }.joined()
   }
 
-  /// Colours that differ also for people who see fewer of them.
+  /// Colors that differ also for people who see fewer of them.
   private static let palette: [(light: String, dark: String)] = [
     ("#0b63c4", "#6cb2ff"), ("#c2410c", "#ff9a62"), ("#107a48", "#5fd39a"), ("#8b2fb0", "#d99bf2"),
     ("#8a6a00", "#e6c34d"), ("#4b5563", "#b6bec8"),

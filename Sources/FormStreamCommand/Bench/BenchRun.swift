@@ -12,7 +12,7 @@ final class BenchRun {
   /// The URL with its secrets, for the programs.
   private let url: String
   private let received = Guarded<[(size: Int64, moment: ContinuousClock.Instant)]>([])
-  /// Signalled for each upload that is received.
+  /// Signaled for each upload that is received.
   private let arrival = AutoResetEvent()
   private(set) var result: BenchResult
   /// The file of `--from` at the beginning.

@@ -27,7 +27,7 @@ struct ManualEntry: Sendable {
     ManualEntry(
       "HOME", "The directory of .netrc, for --netrc and --netrc-optional.", of: Verb.requesting),
     ManualEntry(
-      "NO_COLOR", "If it is not empty, progress has no colour.", of: Verb.requesting),
+      "NO_COLOR", "If it is not empty, progress has no color.", of: Verb.requesting),
     ManualEntry(
       "TERM", "If it is empty or dumb, no bar is shown unless --progress bar asks for one.",
       of: Verb.requesting),

@@ -98,7 +98,7 @@ extension Flag {
       detail: """
         Progress goes to standard error. auto shows a bar on a terminal, and elsewhere a line every 30 \
         seconds. bar does the same, even with -q or on a terminal that TERM does not name. json prints \
-        records. Short requests show neither a bar nor a line. With NO_COLOR the bar has no colour. With send, \
+        records. Short requests show neither a bar nor a line. With NO_COLOR the bar has no color. With send, \
         the bar is a line for all files, and one for each of the next four that are being sent; if --json prints to \
         the same terminal, there is none.
         """

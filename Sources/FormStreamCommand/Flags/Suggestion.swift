@@ -37,7 +37,7 @@ enum Suggestion {
     return text(for: typed, among: known, before: "--")
   }
 
-  /// How many letters must be inserted, removed, changed, or swapped with their neighbour.
+  /// How many letters must be inserted, removed, changed, or swapped with their neighbor.
   private static func distance(_ one: String, _ other: String) -> Int {
     // A long word is not a mistyped flag, and the cost of comparing grows with the length.
     guard one.count <= 64 else { return .max }

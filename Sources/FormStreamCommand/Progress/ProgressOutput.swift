@@ -21,7 +21,7 @@ package enum ProgressOutput: Hashable, Sendable {
   ///   - isTerminal: whether standard error is a terminal. Otherwise there is no bar, even on request: it would
   ///     fill a log with control characters.
   ///   - isQuiet: `-q`. An explicit `--progress` overrides it.
-  ///   - environment: the value of a variable. If `NO_COLOR` is not empty, the bar has no colour. If `TERM` is dumb
+  ///   - environment: the value of a variable. If `NO_COLOR` is not empty, the bar has no color. If `TERM` is dumb
   ///     or not set, the terminal may not be able to redraw a line, so there is a bar only on request.
   package init(
     _ mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, environment: (String) -> String?

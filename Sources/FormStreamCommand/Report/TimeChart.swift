@@ -1,4 +1,4 @@
-/// A value over the time of a run, drawn as SVG for a page that defines the colours.
+/// A value over the time of a run, drawn as SVG for a page that defines the colors.
 struct TimeChart {
   /// How the values are written beside the axis.
   enum Unit {

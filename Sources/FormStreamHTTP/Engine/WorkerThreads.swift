@@ -17,7 +17,7 @@ final class WorkerThreads: Sendable {
   /// A thread.
   private final class Worker: @unchecked Sendable {
     let wakeUp = AutoResetEvent()
-    /// Set under the lock of `state` before `wakeUp` is signalled.
+    /// Set under the lock of `state` before `wakeUp` is signaled.
     var work: (@Sendable () -> Void)?
 
     init(_ work: @escaping @Sendable () -> Void) {

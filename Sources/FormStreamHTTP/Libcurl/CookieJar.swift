@@ -10,7 +10,7 @@ final class CookieJar: @unchecked Sendable {
   private let locks: Locks
 
   private final class Locks: Sendable {
-    /// Each event is signalled while its lock is free.
+    /// Each event is signaled while its lock is free.
     let events: [AutoResetEvent] = (0..<Int(CURL_LOCK_DATA_LAST.rawValue)).map { _ in
       let event = AutoResetEvent()
       event.signal()

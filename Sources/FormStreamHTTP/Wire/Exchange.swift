@@ -448,7 +448,7 @@ extension Exchange: CurlDelegate {
   }
 
   /// How many bytes the server's system didn't have when it sent the response whose head is being read. A segment acknowledges
-  /// all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgement before the segment's data. 0
+  /// all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgment before the segment's data. 0
   /// if the number isn't known: with HTTP/2, other frames are in the queue, too.
   private func unacknowledged(in socket: CInt) -> Int64 {
     guard request.announcesBody, !isHTTP2,

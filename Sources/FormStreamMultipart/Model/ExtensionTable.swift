@@ -41,7 +41,7 @@ public struct ExtensionTable: Sendable {
     return types
   }
 
-  /// The first type that fulfils a condition, among the types of a file name's extension.
+  /// The first type that fulfills a condition, among the types of a file name's extension.
   package func firstType(
     of filename: String, where isWanted: (MediaType) -> Bool = { _ in true }
   ) -> MediaType? {

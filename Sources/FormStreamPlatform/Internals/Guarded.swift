@@ -59,7 +59,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     if isAwaited { lock.wakeOne() }
   }
 
-  /// Waits until the value fulfils a condition, then reads or changes it, all under one lock.
+  /// Waits until the value fulfills a condition, then reads or changes it, all under one lock.
   ///
   /// - Parameter wakesOthers: whether the change may let other waiting threads go on.
   @inlinable

@@ -1,7 +1,7 @@
 extension Unicode.Scalar {
   /// Whether the scalar can be displayed and stored unchanged.
   ///
-  /// It can't if it moves a terminal's cursor, changes colours, ends a line (some programs treat U+0085, U+2028 and
+  /// It can't if it moves a terminal's cursor, changes colors, ends a line (some programs treat U+0085, U+2028 and
   /// U+2029 as line ends), changes the writing direction, or is invisible.
   package var isSafeToDisplay: Bool {
     if isASCII { return value >= 0x20 && value != 0x7F }

@@ -58,7 +58,7 @@ final class ConnectionTable: Sendable {
   private let maximumRefused: Int
   private let state = Guarded(State())
   private let wakeMonitor = AutoResetEvent()
-  /// Signalled when there may be room, and when the receiver is stopped.
+  /// Signaled when there may be room, and when the receiver is stopped.
   private let roomFreed = AutoResetEvent()
 
   /// The most connections at once whose clients are refused, if there are enough descriptors.

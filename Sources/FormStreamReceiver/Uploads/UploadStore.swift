@@ -25,7 +25,7 @@ final class UploadStore: Sendable {
   private let use = Guarded<DirectoryUse?>(nil)
   /// When this object last looked for old uploads, in seconds since 1970.
   private let lastTidied = Guarded(Int64.min)
-  /// Signalled when there is a first upload, and at the end.
+  /// Signaled when there is a first upload, and at the end.
   private let wakeRemover = AutoResetEvent()
   private let remover = Guarded(Remover.none)
   /// Held while room is made for a new upload, so that two new ones don't get the same room.

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check api lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,11 +65,17 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, imports, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, imports, the public API, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite
 	@.ci/check
+
+# Accepts changes of the public API: writes it into the folder api, with which `make check` compares it.
+api:
+	@.ci/install demo
+	.ci/swift build .
+	@.ci/api
 
 lint:
 	swift format lint --strict --parallel -r $(swift_sources)

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check api lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check api docs lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,7 +65,7 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, imports, the public API, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, imports, the public API and its documentation, pictures of the benchmarks, warnings in each build, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite
@@ -76,6 +76,13 @@ api:
 	@.ci/install demo
 	.ci/swift build .
 	@.ci/api
+
+# Makes the documentation of the library's products from the comments and articles in Sources, as a web site in .build/docs.
+# DOCS='--hosting-base-path PATH' is for a site that is not at the root of its server.
+docs:
+	@.ci/install demo
+	.ci/swift build .
+	@.ci/docs .build/docs $(DOCS)
 
 lint:
 	swift format lint --strict --parallel -r $(swift_sources)

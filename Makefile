@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb install uninstall clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check api docs lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb install uninstall clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,11 +65,24 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, spelling, links, imports, pictures of the benchmarks, warnings in each build, the examples of the pages, installing and removing, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, spelling, links, imports, pictures of the benchmarks, warnings in each build, the public API and its documentation, the examples of the pages, installing and removing, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite
 	@.ci/check
+
+# Accepts changes of the public API: writes it into the folder api, with which `make check` compares it.
+api:
+	@.ci/install demo
+	.ci/swift build .
+	@.ci/api
+
+# Makes the documentation of the library's products from the comments and articles in Sources, as a web site in .build/docs.
+# DOCS='--hosting-base-path PATH' is for a site that is not at the root of its server.
+docs:
+	@.ci/install demo
+	.ci/swift build .
+	@.ci/docs .build/docs $(DOCS)
 
 lint:
 	swift format lint --strict --parallel -r $(swift_sources)

@@ -29,7 +29,11 @@ let package = Package(
     .executableTarget(
       name: "measure-memory",
       dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
-    // The examples of docs/library.md.
+    // The program of docs/post-from-swift.md.
+    .executableTarget(
+      name: "post-from-swift",
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
+    // The examples of docs/library.md, and of the articles in Sources.
     .target(
       name: "library-guide",
       dependencies: [
@@ -38,6 +42,7 @@ let package = Package(
         .product(name: "FormStreamMediaTypes", package: "FormStream"),
         .product(name: "FormStreamReceiver", package: "FormStream"),
         .product(name: "FormStreamTransfer", package: "FormStream"),
+        .product(name: "FormStreamURLSession", package: "FormStream"),
       ]),
     // The examples of docs/ten-tasks.md.
     .target(

@@ -36,7 +36,7 @@ public final class FormInputStream: InputStream {
   }
 
   /// Lays out a form and creates a stream of its body. See
-  /// ``FormStreamMultipart/Form/layout(detector:verify:)``.
+  /// ``/FormStreamMultipart/Form/layout(detector:verify:)``.
   public convenience init(
     _ form: Form, detector: any MediaTypeDetector = ExtensionTable.builtIn,
     verify: Bool = false
@@ -53,7 +53,7 @@ public final class FormInputStream: InputStream {
   /// The offset of the next byte.
   public var position: Int64 { reader.position }
 
-  /// Moves to an offset in the body. See ``FormStreamMultipart/BodyReader/seek(to:)``.
+  /// Moves to an offset in the body. See ``/FormStreamMultipart/BodyReader/seek(to:)``.
   public func seek(to offset: Int64) throws(MultipartError) {
     try reader.seek(to: offset)
   }

@@ -40,7 +40,7 @@ extension Part {
   ///   - nesting: how the names of nested values are written.
   /// - Throws: `notEncodable` if the value is not a structure, if a dictionary in the value has other keys, if a number
   ///   is not finite, or if the value throws an error; `nestedTooDeep` if values are nested in more than
-  ///   ``FormStreamMultipart/Form/maximumNesting`` levels.
+  ///   ``/FormStreamMultipart/Form/maximumNesting`` levels.
   public static func fields(
     of value: some Encodable, nesting: FieldNesting = .brackets
   ) throws(MultipartError) -> [Part] {

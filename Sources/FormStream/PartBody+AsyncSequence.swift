@@ -4,7 +4,7 @@ extension PartBody {
   /// The sequence runs a little ahead of the reader, on its own thread. Reading the body blocks the thread of the
   /// reader until there are bytes. So read on a separate thread: not in a Swift task, because tasks share a few threads
   /// and the sequence may need one of them; and not on the main thread, where the tasks of a `main.swift` run.
-  /// `FormStreamTransfer` and ``FormStreamMultipart/BodyLayout/chunks`` read on a separate thread.
+  /// `FormStreamTransfer` and ``/FormStreamMultipart/BodyLayout/chunks`` read on a separate thread.
   ///
   /// If your own function is generic too, it needs these constraints:
   ///

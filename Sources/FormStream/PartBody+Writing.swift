@@ -12,14 +12,14 @@ extension PartBody {
   ///
   /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return when
   /// there is room. If the reader stops before the end, for example because the request ended, the task is cancelled.
-  /// If `write` throws, reading fails, and the error of `write` is ``FormStreamMultipart/MultipartError/underlying``.
+  /// If `write` throws, reading fails, and the error of `write` is ``/FormStreamMultipart/MultipartError/underlying``.
   /// When `write` returns, the body is complete: other tasks that it started can't write any more. The documentation of
-  /// ``asyncChunks(length:replay:_:)`` says on which threads such a body may be read.
+  /// ``asyncChunks(length:replay:_:)-(_,_,()->Chunks)`` says on which threads such a body may be read.
   ///
   /// - Parameters:
   ///   - length: the number of bytes, if it is known. If fewer or more bytes are written, reading fails, and the body
   ///     is never complete.
-  ///   - replay: whether the body can be read more than once. Choose ``FormStreamMultipart/Replay/repeatable`` if
+  ///   - replay: whether the body can be read more than once. Choose ``/FormStreamMultipart/Replay/repeatable`` if
   ///     `write` writes the same bytes each time it is called. A function can't write the same bytes again from a
   ///     sequence that can be iterated only once.
   ///   - write: writes the bytes. It is called each time the body is read.
@@ -37,7 +37,7 @@ public struct BodyWriter: Sendable {
 
   /// Writes bytes, in order, and waits until there is room for more.
   ///
-  /// - Throws: `CancellationError` if the body is not read any more; ``FormStreamMultipart/MultipartError`` with the
+  /// - Throws: `CancellationError` if the body is not read any more; ``/FormStreamMultipart/MultipartError`` with the
   ///   code `notOpen` if the function that writes the body has returned; nothing is written in this case.
   public func write(_ bytes: [UInt8]) async throws {
     try await buffer.append(bytes[...])

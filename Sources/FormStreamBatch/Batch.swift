@@ -102,6 +102,7 @@ extension Batch {
   /// Sends each file in a form, by POST.
   ///
   /// - Parameters:
+  ///   - sources: where the files come from.
   ///   - url: where all forms go.
   ///   - fieldName: the name of the file's field.
   /// - Throws: `invalidURL`.
@@ -114,8 +115,10 @@ extension Batch {
 
   /// Sends each file as it is, by PUT.
   ///
-  /// - Parameter url: the URL of each file, with values of the file in braces, such as `https://example.org/{relative}`. If it
-  ///   ends in a slash, `{relative}` is added. No two files are sent to one URL.
+  /// - Parameters:
+  ///   - sources: where the files come from.
+  ///   - url: the URL of each file, with values of the file in braces, such as `https://example.org/{relative}`. If it
+  ///     ends in a slash, `{relative}` is added. No two files are sent to one URL.
   /// - Throws: `invalidTemplate`.
   public init(putting sources: [BatchSource], to url: String) throws(BatchError) {
     let urls = try URLTemplate(url, query: [], isSecret: false)

@@ -1,12 +1,12 @@
 /// The limits of a batch that can be changed while it is sent.
 public struct BatchLimits: Hashable, Sendable {
-  /// ``Batch/concurrency``.
+  /// How many requests are sent at the same time; see ``Batch/concurrency``.
   public var concurrency: Int?
-  /// ``Batch/requestRate``.
+  /// How many requests may begin in a second; see ``Batch/requestRate``.
   public var requestRate: Double?
   /// The largest rate of all requests together, in bytes a second; nil for no limit.
   public var maximumRate: Int64?
-  /// ``Batch/ratePeriods``.
+  /// Other rates for times of the day; see ``Batch/ratePeriods``.
   public var ratePeriods: [RatePeriod] = []
 
   /// No limits: the run finds the number of requests itself.

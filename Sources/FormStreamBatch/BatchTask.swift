@@ -94,7 +94,7 @@ extension Batch {
   /// Reads the journals, begins the listing, and starts to send. If files have to be compared first, this returns when they
   /// were compared.
   ///
-  /// - Throws: a ``BatchError`` or ``TransferError`` that says what is wrong with the settings, the sources or the journal;
+  /// - Throws: a ``BatchError`` or ``/FormStreamHTTP/TransferError`` that says what is wrong with the settings, the sources or the journal;
   ///   `CancellationError` if the task that waits is cancelled: nothing is sent then. A list that is being compared and has no
   ///   line yet is waited for.
   nonisolated(nonsending) public func start() async throws -> BatchTask {

@@ -21,7 +21,7 @@ extension Receiver {
     private var hiddenToken = Hidden<String?>(nil)
     /// Whether each part gets a SHA-256 digest.
     public var makesDigests = true
-    /// How clients escape names in forms; nil leaves names as they are sent. See ``ContentDisposition``.
+    /// How clients escape names in forms; nil leaves names as they are sent. See ``/FormStreamMultipart/ContentDisposition``.
     public var escaping: EscapingProfile?
     /// Whether a page for uploads is served at `/`.
     public var servesPage = true

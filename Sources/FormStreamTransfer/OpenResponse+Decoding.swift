@@ -3,7 +3,7 @@ public import Foundation
 extension OpenResponse {
   /// Decodes the complete body as JSON.
   ///
-  /// - Throws: `invalidJSON`; the errors of ``collect(upTo:)``.
+  /// - Throws: `invalidJSON`; the errors of ``/FormStreamHTTP/OpenResponse/collect(upTo:)``.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, upTo limit: Int = ResponseTarget.defaultLimit,
     decoder: JSONDecoder = JSONDecoder()

@@ -23,6 +23,7 @@ extension TransferBody {
   /// - Parameters:
   ///   - length: the number of bytes in the stream; nil if it is unknown. If the stream has fewer or more bytes, the request
   ///     fails; no byte over the announced length is sent.
+  ///   - type: the `Content-Type` of the request.
   ///   - replay: whether `make` returns the same bytes each time.
   ///   - make: creates a stream; called for each attempt.
   public static func stream(
@@ -41,12 +42,13 @@ extension TransferBody {
   /// ```
   ///
   /// The function runs in a task of its own, and waits in `write` while the server or the network is slower. If the transfer
-  /// ends, the task is cancelled. If the function throws, the request fails, and ``TransferError/underlying`` is the function's
+  /// ends, the task is cancelled. If the function throws, the request fails, and ``/FormStreamHTTP/TransferError/underlying`` is the function's
   /// error. When the function returns, the body is complete: other tasks that it started can't write any more.
   ///
   /// - Parameters:
   ///   - length: the number of bytes; nil if it is unknown. If fewer or more are written, the request fails; no byte over
   ///     the announced length is sent.
+  ///   - type: the `Content-Type` of the request.
   ///   - replay: whether the body can be sent again, in a retry or to the target of a redirect. Choose `.repeatable` if the
   ///     function writes the same bytes each time it is called. A function can't write the same bytes again from a sequence
   ///     that can be iterated only once.

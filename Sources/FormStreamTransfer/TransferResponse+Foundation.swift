@@ -2,13 +2,13 @@ import FormStreamPlatform
 public import Foundation
 
 extension TransferResponse {
-  /// The body as `Data`: a copy of ``body``.
+  /// The body as `Data`: a copy of ``/FormStreamHTTP/TransferResponse/body``.
   public var data: Data { Data(body) }
 
   /// Decodes the body as JSON. If there is no body, as with a 204, a value of an optional type is nil.
   ///
   /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept. If a session returned the response, the
-  ///   error's ``TransferError/outcome`` is `ok`, because the server has accepted the request.
+  ///   error's ``/FormStreamHTTP/TransferError/outcome`` is `ok`, because the server has accepted the request.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws(TransferError) -> Value {

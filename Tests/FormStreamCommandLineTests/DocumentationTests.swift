@@ -125,10 +125,30 @@ import Testing
     }
   }
 
+  /// The first pages of the products, and the articles about them.
+  private static let articles = Result {
+    let sources = root.appending(path: "Sources")
+    return try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+      .filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.map { "Sources/\($0)" }.sorted()
+  }
+
+  @Test func `every Swift example of an article is part of a sample`() throws {
+    let articles = try Self.articles.get()
+    #expect(articles.count > 20)
+    for article in articles where try Self.text(article).contains("```") {
+      try expectSwiftExamplesInSamples(article)
+    }
+  }
+
   @Test(arguments: [
-    "README.md", "docs/background-uploads.md", "docs/library.md", "docs/resumable.md", "docs/ten-tasks.md",
+    "README.md", "docs/background-uploads.md", "docs/library.md", "docs/post-from-swift.md", "docs/resumable.md",
+    "docs/ten-tasks.md",
   ])
   func `every Swift example is part of a sample`(_ page: String) throws {
+    try expectSwiftExamplesInSamples(page)
+  }
+
+  private func expectSwiftExamplesInSamples(_ page: String) throws {
     let samples = Self.root.appending(path: "Samples/Sources")
     let sources = try FileManager.default.subpathsOfDirectory(atPath: samples.path)
       .filter { $0.hasSuffix(".swift") }
@@ -140,7 +160,15 @@ import Testing
       // `.ci/consumers` builds it.
       if code.hasPrefix("// swift-tools-version") { continue }
       let isPartOfSample = sources.contains { $0.contains(code) }
-      #expect(isPartOfSample, "\(example.code)")
+      #expect(isPartOfSample, "\(page): \(example.code)")
+    }
+  }
+
+  @Test func `a sample has at most 70 lines`() throws {
+    let samples = Self.root.appending(path: "Samples/Sources")
+    for file in try FileManager.default.subpathsOfDirectory(atPath: samples.path) where file.hasSuffix(".swift") {
+      let count = try Self.text("Samples/Sources/\(file)").count { $0.isNewline }
+      #expect(count <= 70, "\(file)")
     }
   }
 

@@ -1,7 +1,7 @@
-// The examples of docs/library.md, so that they are compiled. A test compares them with the page.
+// The examples of docs/library.md and of the articles about the library, so that they are compiled. A test compares them with
+// the pages.
 
 import FormStream
-import FormStreamMediaTypes
 import Foundation
 
 func makeForm(data: Data, chunks: AsyncStream<[UInt8]>) -> Form {
@@ -31,6 +31,14 @@ func makeRelatedForm(metadata: String) -> Form {
   return form
 }
 
+func read(_ form: Form) throws {
+  let layout = try form.layout()
+  print(layout.contentType, layout.contentLength ?? -1)
+  let reader = layout.makeReader()
+  while case let piece = try reader.read(upTo: 65536), !piece.isEmpty { print(piece.count) }
+  try reader.seek(to: 0)  // any offset, except across a part that can be read once
+}
+
 func readChunks(_ form: Form) async throws {
   let layout = try form.layout()
   for try await chunk in layout.chunks { print(chunk.count) }  // up to 64 KiB
@@ -45,9 +53,4 @@ func encode(_ form: Form) throws {
   try stream.seek(to: 0)  // any offset, except across a part that can be read once
   let again = stream.copy()  // a fresh stream: use one for each attempt
   _ = again
-}
-
-func encodeWithDetectedTypes(_ form: Form) throws -> FormInputStream {
-  let sniffer = MediaTypeSniffer()  // detects the types that you don't set
-  return try FormInputStream(form, detector: sniffer)
 }

@@ -41,6 +41,7 @@ public final class ManifestReader: BatchInput {
   /// Opens a manifest and reads its first line.
   ///
   /// - Parameters:
+  ///   - path: the manifest.
   ///   - shard: the shard that is read; nil for all records.
   ///   - followsLinks: whether an absolute path may name a link.
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.

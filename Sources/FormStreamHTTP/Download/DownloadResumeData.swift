@@ -3,9 +3,10 @@ public import FormStreamMultipart
 /// The data that continues a download that was cancelled or failed: in this process, or in another one if the data was stored.
 ///
 /// ```swift
-/// let data = try JSONEncoder().encode(await download.cancelKeepingData())
+/// if let data = await download.cancelKeepingData() { try JSONEncoder().encode(data).write(to: place) }
 /// // Later:
-/// let download = try session.startDownload(resuming: JSONDecoder().decode(DownloadResumeData.self, from: data))
+/// let data = try JSONDecoder().decode(DownloadResumeData.self, from: Data(contentsOf: place))
+/// let download = try session.startDownload(resuming: data)
 /// ```
 ///
 /// The bytes themselves are in a file beside the destination, `NAME.part`. The file `NAME.part.json` describes the version of

@@ -5,7 +5,7 @@ public import FormStreamPlatform
 ///
 /// ```swift
 /// var settings = DownloadSettings(.file("film.mp4", ifTaken: .refuse))
-/// settings.expectedSHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+/// settings.expectedSHA256 = SHA256Digest("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
 /// ```
 public struct DownloadSettings: Sendable {
   /// Where the file is stored.

@@ -25,6 +25,8 @@ extension TransferSession {
   ///
   /// - Parameters:
   ///   - data: the data that the earlier download returned. It contains no headers and no credentials.
+  ///   - headers: the headers of the requests.
+  ///   - credentials: the credentials of the requests.
   ///   - options: how the requests are sent.
   /// - Throws: `invalidURL`.
   public func startDownload(

@@ -3,7 +3,7 @@ import FormStreamMultipart
 /// Why a transfer failed: the kind of failure, its subject, and a sentence that says what to do.
 public struct TransferError: Error, Sendable {
   /// The kind of failure. The set is open: later versions may add codes. If the body's source failed, the code is one of
-  /// ``FormStreamMultipart/MultipartError``, such as `source-changed`.
+  /// ``/FormStreamMultipart/MultipartError``, such as `source-changed`.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code as written in records, such as `connect-failed`.
     public let rawValue: String

@@ -24,8 +24,11 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
 
   /// A user and a password (RFC 7617). They are not encrypted by themselves, so use https.
   ///
-  /// - Parameter onChallenge: whether the user and the password are sent only after the server has asked for them: the request
-  ///   is then sent a second time. Later requests to the same part of the server send them at once.
+  /// - Parameters:
+  ///   - user: the user's name.
+  ///   - password: the password.
+  ///   - onChallenge: whether the user and the password are sent only after the server has asked for them: the request
+  ///     is then sent a second time. Later requests to the same part of the server send them at once.
   public static func basic(
     user: String, password: String, onChallenge: Bool = false
   ) -> Credentials {
@@ -34,7 +37,9 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
 
   /// A bearer token (RFC 6750).
   ///
-  /// - Parameter onChallenge: as for ``basic(user:password:onChallenge:)``.
+  /// - Parameters:
+  ///   - token: the token.
+  ///   - onChallenge: as for ``basic(user:password:onChallenge:)``.
   public static func bearer(_ token: String, onChallenge: Bool = false) -> Credentials {
     Credentials(.bearer, "", token, waitsForChallenge: onChallenge)
   }

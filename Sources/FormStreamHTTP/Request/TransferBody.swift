@@ -23,6 +23,7 @@ public struct TransferBody: Sendable {
   /// A form.
   ///
   /// - Parameters:
+  ///   - form: the form. Its files are opened when they are sent.
   ///   - detector: detects the types of files that have no declared type. By default, their extensions decide.
   ///   - verify: whether files are also searched for the boundary.
   public static func form(
@@ -42,7 +43,9 @@ public struct TransferBody: Sendable {
   /// - Parameters:
   ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with `not-a-file`,
   ///     and nothing is sent.
-  ///   - growth: whether the file may grow while it is sent; see ``FileGrowth``.
+  ///   - type: the `Content-Type` of the request.
+  ///   - range: the bytes that are sent; nil for the complete file.
+  ///   - growth: whether the file may grow while it is sent; see ``/FormStreamMultipart/FileGrowth``.
   public static func file(
     _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil,
     growing growth: FileGrowth = false

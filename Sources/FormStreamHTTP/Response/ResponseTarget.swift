@@ -109,8 +109,10 @@ public struct ResponseTarget: Sendable {
   /// The last call returns before the request ends. But if the request is cancelled or exceeds a time limit, it ends at once: a
   /// call that is being made then goes on, on its thread, and is the last.
   ///
-  /// - Parameter includingRefused: whether `receive` also gets a response whose status is not accepted. If not, up to 1 MiB of
-  ///   the response is kept in the result.
+  /// - Parameters:
+  ///   - includingRefused: whether `receive` also gets a response whose status is not accepted. If not, up to 1 MiB of
+  ///     the response is kept in the result.
+  ///   - receive: receives a piece of the body, which is valid during the call. If it throws, the request fails.
   public static func stream(
     includingRefused: Bool = true,
     _ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void

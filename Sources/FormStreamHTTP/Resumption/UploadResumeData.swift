@@ -5,9 +5,9 @@ import FormStreamPlatform
 /// The data that continue an upload that broke off: in this process, or in another one if the data were stored.
 ///
 /// ```swift
-/// let data = try JSONEncoder().encode(result.resumeData)
+/// if let data = result.resumeData { try JSONEncoder().encode(data).write(to: place) }
 /// // Later, with the same request:
-/// request.options.resuming = try JSONDecoder().decode(UploadResumeData.self, from: data)
+/// request.options.resuming = try JSONDecoder().decode(UploadResumeData.self, from: Data(contentsOf: place))
 /// ```
 ///
 /// The data hold the URL of the request and that of the upload, and how the body's files looked, but no headers, no credentials and

@@ -1,4 +1,4 @@
-/// The address to use for a host and port.
+/// An address for a host and port, which is used in place of the one that is looked up.
 public struct HostAddress: Sendable, Hashable {
   /// `HOST:PORT:ADDRESS`.
   package let text: String

@@ -99,9 +99,11 @@ public final class TransferSession: Sendable {
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
   /// request.
   ///
-  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
-  ///   call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
-  ///   ``ProgressPace``.
+  /// - Parameters:
+  ///   - request: the request. It can be sent any number of times.
+  ///   - progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
+  ///     call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
+  ///     ``ProgressPace``.
   nonisolated(nonsending) public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {

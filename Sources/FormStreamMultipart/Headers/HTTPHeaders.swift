@@ -49,8 +49,11 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// Appends a line, even if there is already a line with this name. Blanks at both ends of the value are removed.
   ///
-  /// - Parameter isSecret: whether traces mask the value. The values of `Authorization`, `Cookie` and similar headers
-  ///   are always masked.
+  /// - Parameters:
+  ///   - name: the name of the header.
+  ///   - value: the value.
+  ///   - isSecret: whether traces mask the value. The values of `Authorization`, `Cookie` and similar headers
+  ///     are always masked.
   public mutating func append(_ name: String, _ value: String, isSecret: Bool = false) {
     fields.append(
       Field(name: name, bytes: Array(value.utf8.trimmingBlanks()), isMarkedSecret: isSecret))
@@ -58,7 +61,10 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// Replaces all lines with this name by one line, at the place of the first; appends the line if there is none.
   ///
-  /// - Parameter isSecret: whether traces mask the value; see ``append(_:_:isSecret:)``.
+  /// - Parameters:
+  ///   - name: the name of the header.
+  ///   - value: the value.
+  ///   - isSecret: whether traces mask the value; see ``append(_:_:isSecret:)``.
   public mutating func set(_ name: String, _ value: String, isSecret: Bool = false) {
     let first = fields.firstIndex { $0.name.isSameHeaderName(as: name) }
     remove(name)

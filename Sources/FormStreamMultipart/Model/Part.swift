@@ -62,12 +62,16 @@ public struct Part: Sendable {
     .text(name, String(value), type: type, headers: headers)
   }
 
-  /// A file. Its file name is the last component of the path, byte for byte, unless `filename` is
-  /// given.
+  /// A file.
   ///
   /// - Parameters:
+  ///   - name: the name of the field.
   ///   - path: a path as text or bytes, or a file URL of Foundation. With any other URL, laying out the form throws
   ///     `notAFile`.
+  ///   - filename: the file name; nil for the last component of the path, byte for byte.
+  ///   - type: the media type; nil for the type that is detected.
+  ///   - headers: other headers of the part.
+  ///   - range: the bytes that are sent; nil for the complete file.
   ///   - growth: whether the file may grow while it is sent; see ``FileGrowth``.
   ///   - accepted: what may be at the path; see ``AcceptedFiles``.
   public static func file(

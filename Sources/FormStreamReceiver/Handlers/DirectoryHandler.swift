@@ -15,7 +15,7 @@ public struct DirectoryHandler: UploadHandler {
   /// Opens the directory.
   ///
   /// - Parameters:
-  ///   - path: the directory, as text or as a ``LocalPath``. Its last component is made if it does not exist.
+  ///   - path: the directory, as text or as a ``/FormStreamMultipart/LocalPath``. Its last component is made if it does not exist.
   ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
   ///     a file name is used.
   ///   - overwrites: whether a file may replace another file of the same name. A file whose name had to be changed to be safe

@@ -47,7 +47,7 @@ extension UploadHandler {
   ///     return try UploadResponse(status: 422, text: "The title is missing.")  // nothing is stored
   ///   }
   ///   try upload.store()  // now the parts have the names that they are stored under
-  ///   return try UploadResponse(status: 201, headers: [.init("Location", "/photos/1")])
+  ///   return try UploadResponse(status: 201, headers: ["Location": "/photos/1"])
   /// }
   /// ```
   ///

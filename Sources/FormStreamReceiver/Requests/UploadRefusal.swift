@@ -69,7 +69,10 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Creates a refusal.
   ///
-  /// - Parameter status: from 400 to 599; any other value becomes 500.
+  /// - Parameters:
+  ///   - code: the kind of refusal; it is in the record that the client receives.
+  ///   - status: from 400 to 599; any other value becomes 500.
+  ///   - description: a full sentence for the client.
   public init(_ code: Code, status: Int, _ description: String) {
     self.code = code
     self.status = (400...599).contains(status) ? status : 500

@@ -24,6 +24,9 @@ let package = Package(
       name: "first-upload",
       dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
     .executableTarget(
+      name: "test-your-code",
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
+    .executableTarget(
       name: "send-tree",
       dependencies: [.product(name: "FormStreamBatch", package: "FormStream")]),
     .executableTarget(

@@ -5,12 +5,12 @@ import FormStreamMultipart
 /// The server's word is never taken for more than it can know: an offset must lie between the bytes that the server has confirmed
 /// and the bytes that were read for it. Otherwise a hole, or a piece of another upload, would become a part of the body.
 extension Attempt {
-  /// Where the server keeps the upload; nil if the upload can't go on. The resource is subject to the rules for redirects, so
-  /// that a server can't send the body to somebody else.
+  /// Where the server keeps the upload; nil if the upload can't go on. Only the request that creates the upload can name the
+  /// resource. The resource is subject to the rules for redirects, so that a server can't send the body to somebody else.
   func resourceURL(_ notes: UploadNotes) -> HTTPURL? {
     guard mayResume else { return nil }
-    if let known = resource?.url { return known }
-    guard let named = notes.resource, step == .request else { return nil }
+    guard step == .request || step == .creation else { return resource?.url }
+    guard let named = notes.resource else { return nil }
     return obstacleToUpload(at: named) == nil ? named : nil
   }
 
@@ -184,7 +184,7 @@ extension Attempt {
     }
     switch response.status {
     case 200...299:
-      return decisionOnAppended(upTo: piece.upperBound, isLast: isLast, response, facts, at: url)
+      return decisionOnAppended(piece, isLast: isLast, response, facts, at: url)
     // The next answer to a question about the offset counts, and not what this response says about it. 408 and 425 say that the
     // request was too slow, or too early: the upload itself goes on.
     case 408, 409, 423, 425, 460: return resume(.init(.retryable, refusal(response)), at: url)
@@ -199,7 +199,7 @@ extension Attempt {
   }
 
   private func decisionOnAppended(
-    upTo end: Int64, isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts,
+    _ piece: Range<Int64>, isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts,
     at url: HTTPURL
   ) -> AttemptDecision? {
     switch uploadProtocol {
@@ -208,7 +208,7 @@ extension Attempt {
         return resume(.init(isLast ? .unknown : .retryable, .offsetMissing(self.url)), at: url)
       }
       if isLast, offset == bodyLength { return nil }
-      return decisionOnConfirmed(facts.upload)
+      return decisionOnConfirmed(facts.upload, after: piece, response, at: url)
     case .http where isLast:
       return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
     case .http:
@@ -217,9 +217,19 @@ extension Attempt {
       }
       // "A 2xx (Successful) status code indicates that representation data was appended". The offset need not be in the response.
       var notes = facts.upload
-      notes.offset = notes.offset ?? end
-      return decisionOnConfirmed(notes)
+      notes.offset = notes.offset ?? piece.upperBound
+      return decisionOnConfirmed(notes, after: piece, response, at: url)
     }
+  }
+
+  /// Decides on a response that says how much of a piece was appended. If that is nothing, the same piece would be sent at once,
+  /// again and again.
+  private func decisionOnConfirmed(
+    _ notes: UploadNotes, after piece: Range<Int64>, _ response: AttemptFacts.Response, at url: HTTPURL
+  ) -> AttemptDecision {
+    let decision = decisionOnConfirmed(notes)
+    guard case .append(let offset) = decision, offset <= piece.lowerBound else { return decision }
+    return resume(.init(.retryable, .nothingAppended(self.url, response.status, at: offset)), at: url)
   }
 
   /// Decides on the response to the question for the offset.

@@ -12,6 +12,8 @@ struct AttemptHistory: Sendable {
   private(set) var sendsKey = true
   /// Whether an attempt may have been carried out.
   private(set) var doubt = Doubt.none
+  /// Whether an attempt before the current upload may have been carried out.
+  private var doubtBeforeUpload = Doubt.none
   private(set) var response: TransferResponse?
   /// The target that the program chose for the response; nil if it chose none.
   var chosenTarget: ResponseTarget?
@@ -90,10 +92,16 @@ struct AttemptHistory: Sendable {
   ///
   /// - Parameters:
   ///   - hasMore: whether it has received more of the upload than it had confirmed before. Attempts are then counted anew.
-  ///   - isIncomplete: whether it lacks bytes, so that it can't have carried out the request.
+  ///   - isIncomplete: whether it lacks bytes, so that it can't have carried out this upload.
   mutating func noteOffset(hasMore: Bool, isIncomplete: Bool) {
     if hasMore { loop.noteProgress() } else { loop.tries -= 1 }
-    if isIncomplete { doubt = .none }
+    if isIncomplete { doubt = doubtBeforeUpload }
+  }
+
+  /// Notes that the last attempt was the first of an upload. What the server says about this upload says nothing about the
+  /// attempts before it.
+  mutating func noteNewUpload() {
+    doubtBeforeUpload = doubt
   }
 
   /// Notes the response to a question about an upload, if it is the last one: it says that the upload is complete.
@@ -107,9 +115,11 @@ struct AttemptHistory: Sendable {
   }
 
   /// Notes that an upload goes on after a request that was successful, and is only a step of the attempt.
-  mutating func noteStep() {
+  ///
+  /// - Parameter hasMore: whether the server has received more than ever before. Attempts are then counted anew.
+  mutating func noteStep(hasMore: Bool) {
     attempts = max(attempts - 1, 0)
-    loop.noteProgress()
+    if hasMore { loop.noteProgress() } else { loop.tries -= 1 }
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

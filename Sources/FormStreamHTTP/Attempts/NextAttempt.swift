@@ -42,6 +42,8 @@ struct NextAttempt: Sendable {
   private(set) var step = AttemptStep.request
   /// Where the server keeps the unfinished upload; nil if it keeps none.
   private(set) var resource: UploadResource?
+  /// The most bytes that the server has confirmed, of this upload or of one that it has lost since.
+  private var furthest: Int64 = 0
   /// The digest of the bytes that earlier attempts have read; nil if there is none.
   private var bodyDigest: BodyDigest?
   /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
@@ -298,12 +300,17 @@ extension NextAttempt {
   /// The digest of the bytes before those that this attempt sends; nil if there is none.
   var digestOfStart: BodyDigest? { step.isAppending ? bodyDigest : nil }
 
+  /// Whether this attempt may create an upload.
+  var beginsUpload: Bool { step == .request || step == .creation }
+
   /// Notes what the last attempt has shown about the unfinished upload.
-  mutating func note(_ result: ExchangeResult) {
+  ///
+  /// - Parameter url: where the server keeps the upload; nil if the upload can't go on.
+  mutating func note(_ result: ExchangeResult, at url: HTTPURL?) {
     guard mayResume else { return }
-    let notes = result.facts.upload
-    if resource == nil, let url = notes.resource { resource = UploadResource(url) }
-    resource?.note(notes, read: result.read)
+    // A request that is sent from its start has nothing to do with the upload of an earlier one.
+    if beginsUpload { resource = url.map { UploadResource($0) } }
+    resource?.note(result.facts.upload, read: result.read)
     if !step.isAboutUpload { bodyDigest = result.bodyDigest }
   }
 
@@ -334,7 +341,7 @@ extension NextAttempt {
   /// Goes on with an upload of another process.
   mutating func goOn(with known: UploadResource, by uploadProtocol: UploadProtocol) {
     start = .creation(uploadProtocol)
-    resource = known
+    (resource, furthest) = (known, known.confirmed)
     askForOffset(at: known.url)
   }
 
@@ -343,7 +350,8 @@ extension NextAttempt {
     follow(target)
   }
 
-  /// Sends the next piece of the unfinished upload. Returns whether the server has received more since it was last asked.
+  /// Sends the next piece of the unfinished upload. Returns whether the server has received more than ever before. A server that
+  /// loses what it has received again and again makes no progress.
   mutating func append(from offset: Int64) -> Bool {
     if step == .creation, let resource {
       goToUpload(at: resource.url)
@@ -352,8 +360,9 @@ extension NextAttempt {
       resource?.url = url
     }
     let confirmed = resource?.confirmed ?? 0
-    let hasMore = offset > confirmed
     resource?.confirmed = max(offset, confirmed)
+    let hasMore = offset > furthest
+    furthest = max(offset, furthest)
     (method, step) = (.patch, .append(from: offset, to: end(ofPieceFrom: offset)))
     return hasMore
   }

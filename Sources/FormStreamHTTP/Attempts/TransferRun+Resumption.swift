@@ -76,7 +76,7 @@ extension TransferRun {
       keeper.note(url, confirmed: notes.confirmed)
       if let confirmed = notes.confirmed { publisher.noteConfirmed(confirmed) }
       // If no thread can be had, the state is written after the attempt.
-      if keeper.writes { _ = workers.run { try? keeper.write() } }
+      if keeper.takeUpWriting() { _ = workers.run { try? keeper.write() } }
     }
   }
 

@@ -89,10 +89,12 @@ final class TransferRun: Sendable {
       } else {
         history.note(result)
       }
-      next.note(result)
+      next.note(
+        result, at: attempt(next, history, earlierDoubt, result).resourceURL(result.facts.upload))
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
       let attempt = attempt(next, history, earlierDoubt, result)
+      if next.beginsUpload { history.noteNewUpload() }
       history.note(attempt.doubt(on: facts))
       keeper.didSend(next, facts.upload, history.doubt)
       switch attempt.decision(on: facts) {
@@ -157,7 +159,7 @@ final class TransferRun: Sendable {
           history.noteOffset(
             hasMore: hasMore, isIncomplete: offset < next.body?.contentLength ?? 0)
         } else {
-          history.noteStep()
+          history.noteStep(hasMore: hasMore)
         }
         publisher.noteConfirmed(offset)
       }

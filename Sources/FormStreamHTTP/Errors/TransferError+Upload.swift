@@ -23,6 +23,13 @@ extension TransferError {
         + "upload can't go on, because it would be put together from other bytes. Send it again from its start.")
   }
 
+  static func nothingAppended(_ url: HTTPURL, _ status: Int, at offset: Int64) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) responds \(status) to bytes of the upload, but has appended none of them: it still has "
+        + "\(counted(offset, "byte", "bytes")) (Upload-Offset).")
+  }
+
   static func uploadHasOtherLength(
     _ url: HTTPURL, _ length: Int64, insteadOf expected: Int64
   ) -> TransferError {

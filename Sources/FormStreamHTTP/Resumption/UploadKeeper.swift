@@ -13,6 +13,17 @@ final class UploadKeeper: Sendable {
     var last: UploadResumeData?
     /// Whether the server has said that the upload is complete.
     var isComplete = false
+    /// Whether somebody is about to write.
+    var isWriting = false
+
+    /// Whether the newest state says enough that is new. A server may confirm each byte, which would need a line for each.
+    var needsWriting: Bool {
+      guard let data, data != last else { return false }
+      guard var earlier = last, data.confirmed > earlier.confirmed else { return true }
+      let step = data.confirmed - earlier.confirmed
+      earlier.confirmed = data.confirmed
+      return data != earlier || step >= data.total / 4096
+    }
   }
 
   private let state = Guarded(State())
@@ -68,11 +79,23 @@ final class UploadKeeper: Sendable {
   /// - Throws: if the first state can't be written: without it, nothing may be sent.
   func write() throws(TransferError) {
     try writing.withLock { _ throws(TransferError) in
-      let (data, file, last) = state.withLock { ($0.data, $0.file, $0.last) }
-      guard let data, data != last else { return }
+      let (data, file, last) = state.withLock { state in
+        state.isWriting = false
+        return (state.needsWriting ? state.data : nil, state.file, state.last)
+      }
+      guard let data else { return }
       if last == nil { try file?.begin(data) } else { file?.append(data) }
       report?(data)
       state.withLock { $0.last = data }
+    }
+  }
+
+  /// Whether the caller must now write the newest state, which the server has just changed.
+  func takeUpWriting() -> Bool {
+    state.withLock { state in
+      guard report != nil || state.file != nil, !state.isWriting, state.needsWriting else { return false }
+      state.isWriting = true
+      return true
     }
   }
 

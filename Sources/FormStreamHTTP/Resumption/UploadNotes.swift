@@ -38,17 +38,19 @@ package struct UploadNotes: Sendable {
     self.start = start
   }
 
-  /// Notes the head of a 104. Returns whether it says something new.
+  /// Notes the head of a 104. Returns whether it says something new that can be true.
   ///
   /// "Client implementations of draft versions of the protocol MUST ignore a 104 [...] with missing or mismatching interop
   /// version".
-  mutating func noteInformational(_ headers: HTTPHeaders, from url: HTTPURL) -> Bool {
+  ///
+  /// - Parameter read: how many bytes of the body were read; the server can't have more.
+  mutating func noteInformational(_ headers: HTTPHeaders, from url: HTTPURL, read: Int64) -> Bool {
     guard headers["Upload-Draft-Interop-Version"] == Self.interopVersion else { return false }
     let (earlier, earlierResource) = (confirmed ?? 0, resource)
     resource = resource ?? headers.resource(at: url)
     confirmed = headers.structuredInteger("Upload-Offset") ?? confirmed
     largestPiece = headers.largestPiece ?? largestPiece
-    return confirmed ?? 0 > earlier || earlierResource == nil && resource != nil
+    return earlier < confirmed ?? 0 && confirmed ?? 0 <= read || earlierResource == nil && resource != nil
   }
 
   /// Notes the head of the final response.

@@ -17,7 +17,6 @@ package struct UploadResource: Sendable {
 
   /// Notes what an attempt has shown.
   mutating func note(_ notes: UploadNotes, read: Int64) {
-    if let url = notes.resource { self.url = url }
     confirmed = max(confirmed, notes.confirmed ?? 0)
     largestPiece = notes.largestPiece ?? largestPiece
     mostSent = max(mostSent, read)

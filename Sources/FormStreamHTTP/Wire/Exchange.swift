@@ -118,6 +118,7 @@ final class Exchange: @unchecked Sendable {
         })
     }
     let session = request.session
+    collector.bytesRead = { [weak self] in self?.upload.read ?? 0 }
     collector.makeWriter = { target, decoder, head in
       let notify: @Sendable () -> Void = { engine.targetMoved(id) }
       guard case .reader(let response) = target.kind else {

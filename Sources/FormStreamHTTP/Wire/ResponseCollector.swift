@@ -37,6 +37,8 @@ final class ResponseCollector {
   private(set) var hasDroppedTooMuch = false
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
+  /// Returns how many bytes of the request's body were read; set by the exchange.
+  var bytesRead: (() -> Int64)?
   /// Creates the delivery of the body to a target other than memory; set by the exchange.
   var makeWriter: ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
   /// Asks for the target of the last response, given its head; nil if the program is not asked.
@@ -370,8 +372,8 @@ final class ResponseCollector {
 
   private func endInformationalHead(_ status: Int) -> Bool {
     if status == 100 { hasContinued = true }
-    // A server reports how far the upload is as often as it likes, but not without progress.
-    if status == 104, mayResume, upload.noteInformational(headers, from: url) {
+    // A server reports how far the upload is as often as it likes, but not without progress: otherwise it would never end.
+    if status == 104, mayResume, upload.noteInformational(headers, from: url, read: bytesRead?() ?? 0) {
       noteUpload(upload)
       headSize = 0
       return true

@@ -1,0 +1,178 @@
+import FormStream
+import FormStreamPlatform
+import FormStreamTestSupport
+import FormStreamTransfer
+import Testing
+
+/// Servers that lie about uploads, lose them, or would keep a client busy for ever. Each run ends, and no byte goes to somebody
+/// else.
+struct HostileUploadTests {
+  private static let bytes = noise(3_000_000)
+  private static let interop = ("Upload-Draft-Interop-Version", "8")
+  /// After so many requests, a test's server gives up, so that a client that never ends is only a failed test.
+  private static let patience = 60
+
+  private func request(
+    _ server: ScriptedServer, _ resumption: UploadResumption, attempts: Int = 3
+  ) throws -> TransferRequest {
+    var request = try makeRequest(.post, server.url, .bytes(Self.bytes), attempts: attempts)
+    request.options.resumption = resumption
+    request.options.expectation = .never
+    return request
+  }
+
+  /// A server that creates uploads and appends what `piece` says.
+  private func server(
+    offset: Int = 0, piece: @escaping @Sendable (RecordedRequest) -> [ScriptedStep]
+  ) throws -> ScriptedServer {
+    try ScriptedServer { request in
+      guard request.number < Self.patience else { return [.readBody, .respond(400)] }
+      switch request.method {
+      case "POST": return [.readBody, .respond(201, headers: [("Location", "/u/1")])]
+      case "HEAD": return [.respond(204, headers: ResumingServer.offset(offset, false))]
+      default: return piece(request)
+      }
+    }
+  }
+
+  // MARK: Runs that never ended
+
+  /// The same piece was sent again at once, for ever.
+  @Test(arguments: [UploadResumption.tus, .httpCreatedFirst])
+  func `a server that appends nothing ends the upload`(resumption: UploadResumption) async throws {
+    let server = try server { _ in [.readBody, .respond(204, headers: ResumingServer.offset(0, false))] }
+    var request = try request(server, resumption)
+    request.options.resumption.pieceSize = 100_000
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .resumptionFailed)
+    #expect(result.attempts == 3)
+    #expect(server.requests.map(\.method) == ["POST", "PATCH", "HEAD", "PATCH", "HEAD", "PATCH"])
+  }
+
+  /// Each upload that was created gave all attempts back.
+  @Test(arguments: [UploadResumption.tus, .httpCreatedFirst])
+  func `a server that loses each upload that it creates ends the upload`(resumption: UploadResumption) async throws {
+    let server = try server { _ in [.readBody, .respond(404)] }
+    let result = try await makeSession().result(of: request(server, resumption))
+    #expect(result.outcome == .retryable)
+    #expect(result.attempts == 3)
+    #expect(server.requests.count == 6)
+  }
+
+  /// Each upload that had some bytes gave all attempts back.
+  @Test func `what was lost and sent again is no progress`() async throws {
+    let server = try ScriptedServer { request in
+      guard request.number < Self.patience else { return [.readBody, .respond(400)] }
+      switch request.method {
+      case "POST":
+        return [
+          .informational(104, headers: [("Location", "/u/1"), Self.interop]), .readBody(upTo: 1000), .reset,
+        ]
+      case "HEAD": return [.respond(204, headers: ResumingServer.offset(10, false))]
+      default: return [.readBody, .respond(404)]
+      }
+    }
+    let result = try await makeSession().result(of: request(server, .http))
+    #expect(result.outcome == .retryable, "\(String(describing: result.error))")
+    #expect(server.requests.count < 15)
+  }
+
+  /// Offsets that can't be true were progress, of which there was no end.
+  @Test func `interim responses that can't be true are counted`() async throws {
+    let server = try ScriptedServer { request in
+      let lies = (0..<200).map { count in
+        ScriptedStep.informational(104, headers: [("Upload-Offset", "\(5_000_000 + count)"), Self.interop])
+      }
+      return [.informational(104, headers: [("Location", "/u/1"), Self.interop]), .readBody] + lies + [.respond(201)]
+    }
+    let result = try await makeSession().result(of: request(server, .http, attempts: 1))
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .malformedResponse)
+  }
+
+  /// Each confirmed byte was a line in the journal, and a thread to write it.
+  @Test func `a server that confirms each byte doesn't fill the disk`() async throws {
+    let confirmations = (1...2500).map { "HTTP/1.1 104 \r\nUpload-Draft-Interop-Version: 8\r\nUpload-Offset: \($0)\r\n\r\n" }
+    let server = try ScriptedServer { _ in
+      [.informational(104, headers: [("Location", "/u/1"), Self.interop]), .readBody]
+        + confirmations.map { .send($0) } + [.respond(201, headers: [("Upload-Complete", "?1")])]
+    }
+    let notes = Guarded(0)
+    var request = try request(server, .http)
+    request.options.noteResumeData = { _ in notes.withLock { $0 += 1 } }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    // One line for each 4096th of the upload is enough.
+    #expect(notes.withLock(\.self) <= 10)
+  }
+
+  // MARK: Attempts
+
+  /// Only the answer to a question counted as progress, and an interim response had already told it.
+  @Test func `what interim responses confirm is progress`() async throws {
+    let cuts = (1...10).map { count in
+      ResumingServer.Cut(
+        after: 100_000,
+        end: .decide { _ in
+          [.informational(104, headers: [("Upload-Offset", "\(count * 100_000)"), Self.interop]), .finish]
+        })
+    }
+    let server = try ResumingServer(cuts: cuts)
+    let result = try await makeSession().result(of: request(server.server, .http, attempts: 2))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.kept == Self.bytes)
+  }
+
+  /// The second upload is incomplete, but the first request may have been carried out.
+  @Test func `an incomplete upload says nothing about an earlier request`() async throws {
+    let server = try ScriptedServer { request in
+      switch (request.method, request.number) {
+      case ("POST", 0): [.readBody, .reset]
+      case ("POST", _):
+        [.informational(104, headers: [("Location", "/u/1"), Self.interop]), .readBody(upTo: 1000), .reset]
+      case ("HEAD", _): [.respond(204, headers: ResumingServer.offset(10, false))]
+      default: [.readBody, .respond(503)]
+      }
+    }
+    var request = try request(server, .http, attempts: 3)
+    request.options.retry.retriesUnsafe = true
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .unknown)
+  }
+
+  // MARK: Other servers
+
+  /// A response that names an upload at another server.
+  enum Naming: CaseIterable {
+    case interimToRequest, interimToPiece, responseToPiece, responseToQuestion
+  }
+
+  /// The rules for redirects were kept to only in the response to a creation.
+  @Test(arguments: Naming.allCases)
+  func `no byte goes to a server that another one names`(naming: Naming) async throws {
+    let other = try ScriptedServer { request in
+      request.method == "HEAD"
+        ? [.respond(204, headers: ResumingServer.offset(0, false))]
+        : [.readBody, .respond(201, headers: [("Upload-Complete", "?1")])]
+    }
+    let location = ("Location", "\(other.url)/u/1")
+    let interim = [ScriptedStep.informational(104, headers: [location, Self.interop]), .readBody(upTo: 1000), .reset]
+    let server = try ScriptedServer { request in
+      switch (request.method, naming) {
+      case ("POST", .interimToRequest): return interim
+      case ("POST", _): return [.readBody, .respond(201, headers: [("Location", "/u/1")])]
+      case ("HEAD", .responseToQuestion):
+        return [.respond(201, headers: ResumingServer.offset(0, false) + [location])]
+      case ("HEAD", _): return [.respond(204, headers: ResumingServer.offset(0, false))]
+      case (_, .interimToPiece): return interim
+      case (_, .responseToPiece): return [.readBody, .respond(201, headers: [location])]
+      default: return [.readBody(upTo: 1000), .reset]
+      }
+    }
+    let result = try await makeSession().result(
+      of: request(server, naming == .interimToRequest ? .http : .httpCreatedFirst))
+    #expect(result.outcome != .ok)
+    #expect(other.connectionCount == 0)
+  }
+}

@@ -20,6 +20,10 @@ let package = Package(
     .executableTarget(
       name: "receive-form",
       dependencies: [.product(name: "FormStreamReceiver", package: "FormStream")]),
+    // README's examples.
+    .executableTarget(
+      name: "five-lines",
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
     .executableTarget(
       name: "first-upload",
       dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),

@@ -43,10 +43,12 @@ expect(session.answeredRequests.map(\.url.description).joined(), "https://photos
 let answers: [(TransferSession.Answer, String)] = [
   ({ _ in .status(403) }, "never: 403"),
   ({ _ in .status(503) }, "later"),
-  ({ request in
-    _ = try await request.body()
-    return .lost
-  }, "ask the server"),
+  (
+    { request in
+      _ = try await request.body()
+      return .lost
+    }, "ask the server"
+  ),
 ]
 for (answer, expected) in answers {
   let session = try TransferSession(answering: answer)

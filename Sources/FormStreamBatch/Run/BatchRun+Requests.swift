@@ -10,6 +10,8 @@ extension BatchRun {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
     noteUploads(of: unit, in: &request)
+    /// The most bytes that the server has confirmed of an upload.
+    var furthest = request?.options.resuming?.confirmed ?? 0
     while let sent = request {
       let size = unit.size
       guard await pace.enter(size) else {
@@ -28,8 +30,9 @@ extension BatchRun {
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.readResponse(
         of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
-      // Attempts are counted anew whenever the server has received more.
-      if result.resumeData?.hasMore(than: request?.options.resuming) == true { loop.tries = 0 }
+      // Attempts are counted anew whenever the server has received more than ever before.
+      let confirmed = result.resumeData?.confirmed ?? 0
+      if confirmed > furthest { (loop.tries, furthest) = (0, confirmed) }
       request?.options.resuming = result.resumeData
       let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       // The journal must have the results before another request begins.
@@ -91,7 +94,7 @@ extension BatchRun {
   /// Notes that no later run can continue the unit's upload.
   private func noteEndOfUpload(_ result: TransferResult, _ unit: BatchRequest) {
     guard plan.request.options.resumption.isChosen, let journal, result.outcome != .ok,
-      result.resumeData == nil, unit.slice == nil, unit.members.count == 1,
+      result.resumeData?.uploadURL == nil, unit.slice == nil, unit.members.count == 1,
       let file = unit.members.first?.file
     else { return }
     try? journal.writer.note(nil, of: file.offset)

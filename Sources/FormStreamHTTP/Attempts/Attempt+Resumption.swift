@@ -149,8 +149,8 @@ extension Attempt {
     switch response.status {
     case 408, 425: return resume(.init(.retryable, refusal(response)), at: url)
     case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
-    case 200...299 where facts.upload.isComplete == false:
-      return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
+    case let status where facts.upload.isComplete == false && ((200...299).contains(status) || isSuccess(status)):
+      return resume(.init(.unknown, .uploadNotCompleted(self.url, status)), at: url)
     case 413 where isTooLong(0..<(bodyLength ?? 0), facts):
       return resume(.init(.failed, refusal(response)), at: url)
     default: return nil
@@ -194,9 +194,32 @@ extension Attempt {
       return resume(.init(.retryable, refusal(response)), at: url, retryAfter: response.retryAfter)
     case 500...599 where !isLast: return resume(.init(.retryable, refusal(response)), at: url)
     case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
-    default: return nil
+    default: return decisionOnOtherStatus(isLast: isLast, response, facts, at: url)
     }
   }
+
+  /// Only the response to the last piece is the response to the request. Whatever a server says to another piece, the request is
+  /// not carried out; to tus, it never has a response of its own.
+  private func decisionOnOtherStatus(
+    isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL
+  ) -> AttemptDecision? {
+    let isRepeated = options.redirects.repeatingStatuses.contains(response.status)
+    if isLast, uploadProtocol == .http {
+      guard isSuccess(response.status), !isRepeated else { return nil }
+      return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
+    }
+    if (300...399).contains(response.status), response.status != 303 || isRepeated,
+      let location = response.location, !location.isEmpty
+    {
+      return redirection(response.status, location, facts)
+    }
+    let decision = decisionOnRefusedStep(response, facts)
+    guard case .retry(let verdict, let retryAfter) = decision else { return decision }
+    return resume(verdict, at: url, retryAfter: retryAfter)
+  }
+
+  /// Whether a status says that the request was carried out.
+  private func isSuccess(_ status: Int) -> Bool { status == 303 || options.accepts(status) }
 
   private func decisionOnAppended(
     _ piece: Range<Int64>, isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts,
@@ -238,13 +261,16 @@ extension Attempt {
       guard facts.isTransient else { return .conclude(.retryable, facts.failure) }
       return retry(.init(.retryable, facts.failure))
     }
-    switch response.status {
-    case 200...299: return decisionOnConfirmed(facts.upload)
+    if hasLostUpload(facts) { return beginningAgain(response.status) }
+    guard (200...299).contains(response.status) else { return decisionOnRefusedStep(response, facts) }
+    return decisionOnConfirmed(facts.upload)
+  }
+
+  /// Whether the response says that the server no longer keeps the upload.
+  func hasLostUpload(_ facts: AttemptFacts) -> Bool {
+    guard step == .offset || step.isAppending, let status = facts.response?.status else { return false }
     // tus: "the Server SHOULD return either the 404 Not Found, 410 Gone or 403 Forbidden status".
-    case 404, 410: return beginningAgain(response.status)
-    case 403 where uploadProtocol == .tus: return beginningAgain(response.status)
-    default: return decisionOnRefusedStep(response, facts)
-    }
+    return [404, 410].contains(status) || status == 403 && step == .offset && uploadProtocol == .tus
   }
 
   private func decisionOnConfirmed(_ upload: UploadNotes) -> AttemptDecision {

@@ -47,7 +47,9 @@ extension Attempt {
       // Before its last byte, an upload can't be carried out.
       guard end == bodyLength else { return .none }
       // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
-      if !saysIfComplete(facts.upload), let response = facts.response, (200...299).contains(response.status) {
+      if !saysIfComplete(facts.upload), let status = facts.response?.status,
+        (200...299).contains(status) || status == 303 || options.accepts(status)
+      {
         return .open
       }
     }

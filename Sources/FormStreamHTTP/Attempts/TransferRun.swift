@@ -99,6 +99,7 @@ final class TransferRun: Sendable {
       keeper.didSend(next, facts.upload, history.doubt)
       switch attempt.decision(on: facts) {
       case .conclude(let verdict):
+        if verdict.outcome != .failed, attempt.hasLostUpload(facts) { keeper.noteLost() }
         if next.step.isQuestion {
           if verdict.outcome == .ok { history.noteAnswer(result) } else { history.noteFailedQuestion() }
         }

@@ -90,6 +90,13 @@ extension TransferError {
       "Another process is sending the upload of the resume file \(path.description.quoted): wait until it has ended.")
   }
 
+  static func resumeFileOfOtherUser(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "The resume file \(path.description.quoted) belongs to another user, who could send the upload elsewhere: choose a name "
+        + "that is free.")
+  }
+
   static func notAResumeFile(_ path: LocalPath) -> TransferError {
     TransferError(
       .resumeFileUnusable, on: path.description,

@@ -13,6 +13,8 @@ final class UploadKeeper: Sendable {
     var last: UploadResumeData?
     /// Whether the server has said that the upload is complete.
     var isComplete = false
+    /// Whether the server no longer keeps the upload.
+    var isLost = false
     /// Whether somebody is about to write.
     var isWriting = false
 
@@ -71,7 +73,13 @@ final class UploadKeeper: Sendable {
       state.data?.mostSent = next.resource?.mostSent ?? 0
       state.data?.isInDoubt = doubt != .none
       state.isComplete = notes.isComplete == true
+      state.isLost = false
     }
+  }
+
+  /// Notes that the server no longer keeps the upload, so that another request must not ask for it again.
+  func noteLost() {
+    state.withLock { $0.isLost = true }
   }
 
   /// Writes and reports the newest state, if that is needed.
@@ -105,7 +113,13 @@ final class UploadKeeper: Sendable {
   /// Ends the upload. Returns the data if another request can continue it. The file is removed otherwise.
   func end(_ verdict: AttemptDecision.Verdict, _ status: Int?) -> UploadResumeData? {
     writing.withLock { _ in
-      let state = state.withLock(\.self)
+      let state = state.withLock { state in
+        if state.isLost {
+          state.data?.note(nil)
+          state.data?.mostSent = 0
+        }
+        return state
+      }
       guard let data = state.data else { return nil }
       guard state.isKept(after: verdict, status) else {
         state.file?.remove()

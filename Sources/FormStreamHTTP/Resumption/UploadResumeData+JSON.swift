@@ -7,6 +7,12 @@ import FormStreamPlatform
 extension UploadResumeData {
   private static let schema = "formstream.resume/1"
 
+  /// Whether a file that begins with these bytes can be one that ``line`` has begun, perhaps not completely.
+  static func beginLines(_ bytes: [UInt8]) -> Bool {
+    let beginning = Array(#"{"schema":"\#(schema)","url":"#.utf8)
+    return zip(bytes, beginning).allSatisfy { $0 == $1 }
+  }
+
   /// Reads the lines of a file; nil if they are something else.
   init?(lines: [UInt8]) {
     let lines = lines.split(separator: UInt8(ascii: "\n"))

@@ -23,23 +23,31 @@ final class UploadResumeFile: Sendable {
       throw .resumeFileUnusable(path, .notFound)
     }
     name = path.name
-    let isOurs: Bool
+    let isOurs, isResumeFile: Bool
+    let ownership: AppendedFile.Ownership
     let contents: [UInt8]
     do throws(SystemError) {
       directory = try DirectoryDescriptor(path.directory)
       file = try AppendedFile(continuing: name, in: directory)
+      ownership = try file.ownership()
       // Its owner may have removed the file before it was locked.
-      let isLocked = try file.lock()
+      let isLocked = ownership == .own ? try file.lock() : false
       let isNamed = try file.isNamed(name, in: directory)
       isOurs = isLocked && isNamed
-      let size = isOurs ? try file.cutTornLine() : 0
-      contents = try file.beginning(upTo: Int(clamping: min(size, Self.maximumSize)))
+      // A file that is something else stays as it is, even if it ends without a line feed.
+      isResumeFile = isOurs ? UploadResumeData.beginLines(try file.beginning(upTo: 64)) : false
+      let size = isResumeFile ? try file.cutTornLine() : 0
+      contents = size > 0 ? try file.beginning(upTo: Int(clamping: min(size, Self.maximumSize))) : []
     } catch {
       throw .resumeFileUnusable(path, error)
     }
     // A file of another process is not removed.
-    hasContents = Guarded(!isOurs || !contents.isEmpty)
+    hasContents = Guarded(!isResumeFile || !contents.isEmpty)
+    // What another user has written could send the upload elsewhere.
+    if ownership == .foreign { throw .resumeFileOfOtherUser(path) }
+    guard ownership == .own else { throw .notAResumeFile(path) }
     guard isOurs else { throw .resumeFileInUse(path) }
+    guard isResumeFile else { throw .notAResumeFile(path) }
     earlier = UploadResumeData(lines: contents)
     guard contents.isEmpty || earlier != nil else { throw .notAResumeFile(path) }
   }
@@ -51,6 +59,7 @@ final class UploadResumeFile: Sendable {
   func begin(_ data: UploadResumeData) throws(TransferError) {
     hasContents.withLock { $0 = true }
     do throws(SystemError) {
+      try file.makePrivate()
       try file.removeContents()
       try file.append(data.line)
       try file.synchronize()
@@ -67,5 +76,9 @@ final class UploadResumeFile: Sendable {
     try? file.synchronize()
   }
 
-  func remove() { directory.remove(name) }
+  func remove() {
+    // Another file may have the name now.
+    guard (try? file.isNamed(name, in: directory)) == true else { return }
+    directory.remove(name)
+  }
 }

@@ -71,6 +71,35 @@ package final class AppendedFile: Sendable {
     try descriptor.lock() != .refused
   }
 
+  /// Who can change the file.
+  package enum Ownership: Sendable {
+    /// The user of this process.
+    case own
+    /// Another user.
+    case foreign
+    /// It is no regular file: a device, or a pipe.
+    case special
+  }
+
+  /// C: `fstat`, `geteuid`
+  package func ownership() throws(SystemError) -> Ownership {
+    try descriptor.withNumber { number throws(SystemError) in
+      var status = stat()
+      _ = try retryingInterrupts { fstat(number, &status) }
+      guard status.st_mode & S_IFMT == S_IFREG else { return .special }
+      return status.st_uid == geteuid() ? .own : .foreign
+    }
+  }
+
+  /// Keeps all but the owner from reading the file.
+  ///
+  /// C: `fchmod`
+  package func makePrivate() throws(SystemError) {
+    try descriptor.withNumber { number throws(SystemError) in
+      _ = try retryingInterrupts { fchmod(number, 0o600) }
+    }
+  }
+
   /// Whether the file has this name.
   ///
   /// C: `fstat`, `fstatat`

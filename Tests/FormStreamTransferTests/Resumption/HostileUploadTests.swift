@@ -2,6 +2,8 @@ import FormStream
 import FormStreamPlatform
 import FormStreamTestSupport
 import FormStreamTransfer
+import Foundation
+import Glibc
 import Testing
 
 /// Servers that lie about uploads, lose them, or would keep a client busy for ever. Each run ends, and no byte goes to somebody
@@ -139,6 +141,103 @@ struct HostileUploadTests {
     request.options.retry.retriesUnsafe = true
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .unknown)
+  }
+
+  // MARK: Success
+
+  /// After a 303 to the first of many pieces, the upload was a success.
+  @Test(arguments: [UploadResumption.tus, .httpCreatedFirst], [303, 404, 422])
+  func `only the last piece can be a success`(resumption: UploadResumption, status: Int) async throws {
+    let server = try server { _ in [.readBody, .respond(status, headers: [("Location", "/page")])] }
+    var request = try request(server, resumption)
+    request.options.resumption.pieceSize = 100_000
+    request.options.acceptedStatuses = [201, 204, 404, 422]
+    let result = try await makeSession().result(of: request)
+    #expect([.failed, .retryable].contains(result.outcome))
+  }
+
+  /// A 303 to the last piece was a success, although the server didn't say that it is about the request.
+  @Test func `a redirect to a page is a success only if the upload is complete`() async throws {
+    for isComplete in [true, false] {
+      let server = try server { request in
+        guard request.method == "PATCH" else { return [.respond(200)] }
+        let complete = isComplete ? [("Upload-Complete", "?1")] : []
+        return [.readBody, .respond(303, headers: [("Location", "/page")] + complete)]
+      }
+      let result = try await makeSession().result(of: request(server, .httpCreatedFirst, attempts: 2))
+      #expect(result.outcome == (isComplete ? .ok : .unknown))
+    }
+  }
+
+  // MARK: What is kept
+
+  /// Another run asked for the upload again, and never began it again.
+  @Test(arguments: [true, false]) func `an upload that the server has lost is not kept`(isInDoubt: Bool) async throws {
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "POST": [.readBody, .respond(201, headers: [("Location", "/u/1")])]
+      case "HEAD": [.respond(404)]
+      default: isInDoubt ? [.readBody, .reset] : [.readBody(upTo: 1000), .reset]
+      }
+    }
+    var request = try request(server, .httpCreatedFirst, attempts: 2)
+    if !isInDoubt { request.options.resumption.pieceSize = 100_000 }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == (isInDoubt ? .unknown : .retryable))
+    #expect((result.resumeData == nil) == !isInDoubt)
+    #expect(result.resumeData?.uploadURL == nil)
+  }
+
+  /// The last line was cut off, and a file of one line was replaced.
+  @Test(arguments: ["my thesis", "my\nthesis", "{", #"{"schema":"formstream.record/2","url":"x"}"#])
+  func `a file that is something else stays as it is, even without a line feed`(text: String) async throws {
+    let place = try TemporaryDirectory()
+    let file = try place.write("resume", text)
+    let server = try server { _ in [.readBody, .respond(204, headers: [("Upload-Complete", "?1")])] }
+    var request = try request(server, .httpCreatedFirst)
+    request.options.resumeFile = file
+    let result = try await makeSession().result(of: request)
+    // A resume file can be torn after its first byte.
+    guard text != "{" else { return #expect(result.outcome == .ok) }
+    #expect(result.error?.code == .resumeFileUnusable)
+    #expect(try Data(contentsOf: URL(filePath: place.path("resume"))) == Data(text.utf8))
+    #expect(server.requests.count == 0)
+  }
+
+  /// The resume file of root at `/dev/null` removed the device.
+  @Test func `what is no regular file is no resume file, and is not removed`() async throws {
+    let place = try TemporaryDirectory()
+    let pipe = place.local("pipe")
+    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
+    let server = try server { _ in [.readBody, .respond(204, headers: [("Upload-Complete", "?1")])] }
+    var request = try request(server, .httpCreatedFirst)
+    request.options.resumeFile = pipe
+    let result = try await makeSession().result(of: request)
+    #expect(result.error?.code == .resumeFileUnusable)
+    #expect(result.error?.description.contains("is not a resume file") == true)
+    #expect(access(place.path("pipe"), F_OK) == 0)
+    #expect(server.requests.count == 0)
+  }
+
+  @Test func `nobody else can read a resume file that others could read before`() async throws {
+    let place = try TemporaryDirectory()
+    let file = try place.write("resume", "")
+    try #require(chmod(place.path("resume"), 0o666) == 0)
+    let modes = Guarded<[mode_t]>([])
+    let path = place.path("resume")
+    let server = try server { _ in
+      [
+        .call {
+          var status = stat()
+          _ = stat(path, &status)
+          modes.withLock { $0.append(status.st_mode & 0o777) }
+        }, .readBody, .respond(204, headers: [("Upload-Complete", "?1")]),
+      ]
+    }
+    var request = try request(server, .httpCreatedFirst)
+    request.options.resumeFile = file
+    #expect(try await makeSession().result(of: request).outcome == .ok)
+    #expect(modes.withLock(\.self) == [0o600])
   }
 
   // MARK: Other servers

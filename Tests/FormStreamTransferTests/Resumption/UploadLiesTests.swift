@@ -125,6 +125,11 @@ struct UploadLiesTests {
         let isAccepted = (200...299).contains(cell.status)
         let mayBeDone = cell.moment == .last && cell.uploadProtocol == .http && isAccepted
         #expect(!mayBeDone, "\(cell): \(verdict.outcome)")
+      case .fetchPage:
+        // A page is named by the response to the request itself.
+        let isLast = cell.moment == .last || cell.moment == .early
+        let isOfRequest = cell.moment == .request ? cell.isComplete != false : isLast && cell.isComplete == true
+        #expect(isOfRequest, "\(cell) is a success")
       default: break
       }
     }

@@ -109,7 +109,7 @@ import Testing
   }
 
   /// All flags of the manual, whose pages are printed once for all tests.
-  private static let manualFlags = Result {
+  private static let flagsOfManual = Result {
     let manual = try (DocumentTests.verbs)
       .map { try formstream($0, "--generate", "man").output }.joined()
       .replacing("\\-", with: "-").replacing("\\&", with: "")
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: pages) func `every flag on a page is in the manual`(_ page: String) throws {
-    let known = try Self.manualFlags.get()
+    let known = try Self.flagsOfManual.get()
     let named = try Self.text(page).matches(of: /[^a-zA-Z0-9-](?<flag>--[a-z][a-z0-9.-]*[a-z0-9])/)
     for flag in named.map({ String($0.flag) }) {
       let isKnown = known.contains(flag) || Self.foreignFlags.contains(flag)

@@ -15,7 +15,7 @@ import Testing
   /// Flags of other programs that the pages mention.
   private static let foreignFlags: Set<String> = [
     "--aws-sigv4", "--fail-with-body", "--http3", "--ntlm",
-    "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict",
+    "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict", "--write",
     "--bwlimit", "--files-from-raw", "--foreground",
   ]
 

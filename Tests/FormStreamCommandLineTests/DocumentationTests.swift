@@ -20,7 +20,7 @@ import Testing
   private static let foreignFlags: Set<String> = [
     "--aws-sigv4", "--fail-with-body", "--http3", "--ntlm",
     "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict",
-    "--bwlimit", "--files-from-raw",
+    "--bwlimit", "--files-from-raw", "--rm", "--write",
   ]
 
   /// Folders, and types of Foundation, that CONTRIBUTING mentions.

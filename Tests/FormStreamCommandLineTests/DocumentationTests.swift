@@ -16,7 +16,7 @@ import Testing
   private static let foreignFlags: Set<String> = [
     "--aws-sigv4", "--fail-with-body", "--http3", "--ntlm",
     "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict", "--write",
-    "--bwlimit", "--files-from-raw", "--foreground",
+    "--bwlimit", "--files-from-raw", "--foreground", "--rm",
   ]
 
   /// Folders, and types of Foundation, that CONTRIBUTING mentions.

@@ -105,12 +105,9 @@ extension ReplacedCall {
     },
     ReplacedCall("`ServerTrustManager(evaluators: …)`") { _, _, _, server in
       let known: [[UInt8]] = []
-      let proxy = try TLSProxy(to: server.port, TestCertificates().selfSigned)
       var configuration = TransferSession.Configuration()
       configuration.serverTrust = { known.contains($0.certificates.first ?? []) ? .trust : .refuse }
-      let session = try TransferSession(configuration)
-      let error = await #expect(throws: TransferError.self) { try await session.get(proxy.url) }
-      #expect(error?.code == .certificateRefused)
+      try await server.expectRefusedCertificate(.certificateRefused, configuration)
     },
     ReplacedCall("`ClosureEventMonitor`") { session, url, _, _ in
       let lines = Guarded<[String]>([])

@@ -66,6 +66,22 @@ extension ScriptedServer {
   }
 }
 
+extension ScriptedServer {
+  /// Sends a request over TLS to a server whose certificate is self-signed, and expects this error.
+  func expectRefusedCertificate(
+    _ code: TransferError.Code, _ configuration: TransferSession.Configuration,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let certificates = try TestCertificates()
+    let proxy = try TLSProxy(to: port, certificates.selfSigned)
+    let session = try TransferSession(configuration)
+    let result = await session.result(of: try TransferRequest(.get, proxy.url))
+    #expect(result.error?.code == code, sourceLocation: sourceLocation)
+    #expect(requests.isEmpty, sourceLocation: sourceLocation)
+    withExtendedLifetime(certificates) {}
+  }
+}
+
 /// A part as it arrives: a file of `sunset`.
 func photoPart(filename: String, _ contents: String = "sunset") -> String {
   "Content-Disposition: form-data; name=\"photo\"; filename=\"\(filename)\"\r\n"

@@ -64,7 +64,7 @@ extension ReplacedCall {
         for try await chunk in response.body { try await writer.write(chunk) }
       }
       try await session.put(url, body: body)
-      #expect(try server.last.bodyText == "sunset")
+      #expect(server.requests.first { $0.method == "PUT" }?.bodyText == "sunset")
     },
     ReplacedCall(
       "`MultipartDecoder.from_response(response).parts`",
@@ -95,12 +95,9 @@ extension ReplacedCall {
     },
     ReplacedCall("`FingerprintAdapter(fingerprint)`") { _, _, _, server in
       let known = [UInt8]("certificate".utf8)
-      let proxy = try TLSProxy(to: server.port, TestCertificates().selfSigned)
       var configuration = TransferSession.Configuration()
       configuration.serverTrust = { $0.certificates.first == known ? .trust : .refuse }
-      let session = try TransferSession(configuration)
-      let error = await #expect(throws: TransferError.self) { try await session.get(proxy.url) }
-      #expect(error?.code == .certificateRefused)
+      try await server.expectRefusedCertificate(.certificateRefused, configuration)
     },
     ReplacedCall("`SourceAddressAdapter(\"127.0.0.1\")`") { _, url, _, server in
       var configuration = TransferSession.Configuration()

@@ -76,12 +76,9 @@ extension ReplacedCall {
     },
     ReplacedCall("`didReceive challenge` (the server's certificate)") { _, _, _, server in
       let known = [UInt8]("certificate".utf8)
-      let proxy = try TLSProxy(to: server.port, TestCertificates().selfSigned)
       var configuration = TransferSession.Configuration()
       configuration.serverTrust = { $0.certificates.first == known ? .trust : .refuse }
-      let session = try TransferSession(configuration)
-      let error = await #expect(throws: TransferError.self) { try await session.get(proxy.url) }
-      #expect(error?.code == .certificateRefused)
+      try await server.expectRefusedCertificate(.certificateRefused, configuration)
     },
     ReplacedCall("`willPerformHTTPRedirection`", answering: { _ in .good(307, headers: [("Location", "/b")]) }) {
       session, url, _, server in

@@ -3,7 +3,7 @@ public import Foundation
 extension TestRequest {
   /// Reads the body as JSON.
   ///
-  /// - Throws: the errors of ``body(upTo:)``; the decoder's errors.
+  /// - Throws: the errors of ``/FormStreamHTTP/TestRequest/body(upTo:)``; the decoder's errors.
   public func decoded<Value: Decodable & Sendable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {

@@ -62,12 +62,7 @@ public struct TransferProgress: Sendable {
 
   init() {}
 
-  /// Creates a state, for tests of code that shows progress.
-  ///
-  /// - Parameters:
-  ///   - phase: what the transfer is doing.
-  ///   - handedOver: how many bytes of the body were handed over; they were also read.
-  ///   - total: the length of the body; nil if it can't be known.
+  /// Creates a state, for tests of code that shows progress. The bytes that were handed over were also read.
   public init(
     _ phase: Phase, handedOver: Int64 = 0, total: Int64?, acknowledged: Int64? = nil,
     received: Int64 = 0, responseTotal: Int64? = nil, attempt: Int = 1, elapsed: Duration = .zero

@@ -97,11 +97,8 @@ public struct TransferResult: Sendable {
 extension TransferResult {
   /// Creates a result, for tests of code that handles one.
   ///
-  /// - Parameters:
-  ///   - outcome: the outcome; with `ok` there is no error, unless the response is not complete.
-  ///   - error: why the outcome is not `ok`. If it is nil although there is an outcome that needs one, code that throws the error
-  ///     throws one that says that there was no response.
-  ///   - bytesSent: the number of body bytes, in the last attempt and in all attempts.
+  /// An outcome that is not `ok` needs an error: code that throws it would otherwise throw one that says that there was no response.
+  /// `bytesSent` is the number of body bytes in the last attempt, and in all of them.
   public init(
     _ outcome: Outcome, url: HTTPURL, method: HTTPMethod = .post, response: TransferResponse? = nil,
     error: TransferError? = nil, attempts: Int = 1, bytesSent: Int64 = 0, duration: Duration = .zero,

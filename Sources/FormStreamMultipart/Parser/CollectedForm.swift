@@ -33,7 +33,9 @@ public struct CollectedForm: Hashable, Sendable {
 
   /// Parses the bytes of a body.
   ///
-  /// - Parameter contentType: the `Content-Type` of the body, with its boundary.
+  /// - Parameters:
+  ///   - bytes: the complete body.
+  ///   - contentType: its `Content-Type`, with the boundary.
   /// - Throws: the errors of `FormParser`.
   public init(parsing bytes: [UInt8], contentType: String) throws {
     let parser = try FormParser(contentType: contentType)

@@ -12,7 +12,7 @@ extension TransferBody {
       return TransferBody(
         failing: TransferError(
           .invalidJSON, on: "\(type(of: value))",
-          "A value of type \(type(of: value)) can't be encoded as JSON: \(error).",
+          "A value of type \(type(of: value)) can't be encoded as JSON: \(clause(error)).",
           underlying: error)
       )
     }

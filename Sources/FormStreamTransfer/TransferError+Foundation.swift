@@ -14,3 +14,9 @@ extension TransferError: LocalizedError {
   /// The description.
   public var errorDescription: String? { description }
 }
+
+/// What an error of Foundation says, as the end of a sentence. Some versions end it with a full stop, and some don't.
+func clause(_ error: any Error) -> String {
+  let text = "\(error)"
+  return text.hasSuffix(".") ? String(text.dropLast()) : text
+}

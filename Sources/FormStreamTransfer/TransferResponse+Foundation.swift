@@ -28,7 +28,8 @@ extension TransferResponse {
       return try decoder.decode(type, from: data)
     } catch {
       throw failure(
-        .invalidJSON, "The response from \(url) can't be decoded from JSON as \(type): \(error).",
+        .invalidJSON,
+        "The response from \(url) can't be decoded from JSON as \(type): \(clause(error)).",
         underlying: error)
     }
   }

@@ -86,7 +86,7 @@ extension Attempt {
   func decisionOnRefusal(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
-    let refused = TransferError.statusRefused(url, response.status, to: method)
+    let refused = TransferError.statusRefused(url, response.status, to: sentMethod)
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {
       // If sending the request twice is harmless, the outcome is `retryable`: the gateway may reach its server the next time.
       if isHarmlessTwice { return retry(.init(.retryable, refused)) }

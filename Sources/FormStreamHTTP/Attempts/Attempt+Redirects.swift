@@ -64,7 +64,7 @@ extension Attempt {
   ) -> AttemptDecision {
     .conclude(
       .failed,
-      .redirectRefused(url, status, of: method, to: masked(location), because: obstacle))
+      .redirectRefused(url, status, of: sentMethod, to: masked(location), because: obstacle))
   }
 
   /// The location as messages show it, with secrets masked.

@@ -60,7 +60,7 @@ extension Attempt {
   /// Decides on the response to the question which protocol the server knows. A server that doesn't answer it knows none.
   func decisionOnOptions(_ facts: AttemptFacts) -> AttemptDecision {
     guard let response = facts.response else { return decisionOnNoAnswer(facts) }
-    let refused = TransferError.statusRefused(url, response.status, to: method)
+    let refused = TransferError.statusRefused(url, response.status, to: sentMethod)
     switch response.status {
     case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
@@ -105,7 +105,7 @@ extension Attempt {
   private func decisionOnRefusedStep(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
-    let refused = TransferError.statusRefused(url, response.status, to: method)
+    let refused = TransferError.statusRefused(url, response.status, to: sentMethod)
     switch response.status {
     case 307, 308:
       guard let location = response.location, !location.isEmpty else {
@@ -165,7 +165,7 @@ extension Attempt {
   }
 
   private func refusal(_ response: AttemptFacts.Response) -> TransferError {
-    .statusRefused(url, response.status, to: method)
+    .statusRefused(url, response.status, to: sentMethod)
   }
 
   /// Whether the server names a limit for the bytes of one request that this attempt exceeded.

@@ -5,6 +5,8 @@
 /// function for both, the prediction and the outcome follow the same rules.
 package struct Attempt: Sendable {
   package var method: HTTPMethod
+  /// The method on the wire: the rest of an upload is sent by PATCH.
+  var sentMethod: HTTPMethod { step.isAppending ? .patch : method }
   package var url: HTTPURL
   /// Whether the request has a body or a method that isn't safe. If such a request is redirected and a GET is sent
   /// instead, the response to the GET says nothing about the request.

@@ -40,8 +40,8 @@ extension Verb {
         "Lists files in a manifest, a line of JSON for each, which formstream send takes, in parts (--shard) or completely. "
           + "The manifest is written completely or not at all.",
         "Names are bytes: they may be invalid UTF-8, and with --files-from0 hold line breaks. The part of a path before "
-          + "/./ is the directory that the file must not leave; relative paths without that are below the current "
-          + "directory.",
+          + "/./ is the directory that the file must not leave; relative paths without /./ are below the "
+          + "current directory.",
       ]
     case .report:
       [

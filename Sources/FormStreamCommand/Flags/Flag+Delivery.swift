@@ -161,8 +161,8 @@ extension Flag {
       ],
       detail: """
         With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share. send also takes a time of the day, as in '09:00-18:00 2M', and several of them: a request \
-        that begins in it has that limit, and at other times there is none.
+        time gets an equal share. send also takes times of the day, as in '09:00-18:00 2M': a request that begins in such a \
+        time has its limit, and at other times there is none.
         """
     ) { (arguments, argument) throws(Failure) in
       if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {

@@ -26,7 +26,8 @@ public struct Batch: Sendable {
   public var journal: LocalPath?
   /// What a run with a journal sends after the files of the run before.
   public var rounds = RoundRules()
-  /// Whether files that the server may have accepted in an earlier run are left out. Only a journal tells.
+  /// Whether files that the server may have accepted in an earlier run are left out. Without a journal, this has
+  /// no effect.
   public var skipsDoubtful = false
 
   /// The request without its body: method, URL, headers, credentials and options. The largest rate in its options is that of
@@ -56,7 +57,8 @@ public struct Batch: Sendable {
   public var retry = RetryPolicy(attempts: 3)
   /// After how many files that were not accepted the run is ended; nil for no limit.
   public var maximumFailures: Int?
-  /// Whether each file's digest is computed before it is sent, so that results and records have it.
+  /// Whether each file's SHA-256 is computed before it is sent, so that results and records have it. Each file is then read
+  /// twice.
   public var computesDigest = false
   /// Compares the server's statement about a file with the file; nil if the server states nothing.
   public var check: ResponseCheck?

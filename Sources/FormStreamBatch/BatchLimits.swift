@@ -1,8 +1,8 @@
 /// The limits of a batch that can be changed while it is sent.
 public struct BatchLimits: Hashable, Sendable {
-  /// How many requests are sent at the same time; see ``Batch/concurrency``.
+  /// How many requests are sent at the same time; nil if the run finds the number itself. See ``Batch/concurrency``.
   public var concurrency: Int?
-  /// How many requests may begin in a second; see ``Batch/requestRate``.
+  /// How many requests may begin in a second; nil for no limit. See ``Batch/requestRate``.
   public var requestRate: Double?
   /// The largest rate of all requests together, in bytes a second; nil for no limit.
   public var maximumRate: Int64?

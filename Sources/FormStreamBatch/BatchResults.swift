@@ -14,7 +14,10 @@ public struct BatchResults: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let task: BatchTask
 
-    /// The next result; nil after the last. The call stays on the caller's actor.
+    /// The next result; nil after the last. The call stays on the caller's actor. If the waiting task is cancelled, the run is
+    /// cancelled, too.
+    ///
+    /// - Throws: the reason why the run can't go on.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> FileResult? {

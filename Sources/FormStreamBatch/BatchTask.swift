@@ -6,7 +6,8 @@ import FormStreamPlatform
 /// Read the ``results``, or call ``end()``, which reads them. Unless one of them is read, the run waits after some results, so
 /// that memory doesn't grow. Releasing the task cancels the run: the journal is closed, and the next run goes on.
 public final class BatchTask: Sendable {
-  /// The round that is sent; nil without a journal, or if a manifest names the files. The first round counts no files.
+  /// The round that is sent; nil without a journal, or if a manifest names the files. In the first round, all counts
+  /// are 0.
   public let round: Round?
   /// Whether the run goes on with what an earlier run has begun.
   public let isResumed: Bool

@@ -147,7 +147,8 @@ public final class Receiver: Sendable {
   /// Like ``wait()``, but blocks the thread. Unlike a task, a blocked thread needs no descriptors.
   package func blockUntilStopped() { ending.waitUntil(\.isOver) { _ in } }
 
-  /// Waits until the receiver has been stopped, and all its connections and threads have ended.
+  /// Waits until the receiver has been stopped, and all its connections and threads have ended; returns at once if they have.
+  /// This call doesn't stop the receiver, and goes on if its task is cancelled.
   public func wait() async {
     await withCheckedContinuation { continuation in
       let isOver = ending.withLock { ending in

@@ -22,7 +22,8 @@ struct ManualEntry: Sendable {
       of: Verb.requesting),
     ManualEntry(
       "CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR",
-      "The trusted authorities, unless --cacert or --capath names them: a PEM file, or else a PEM file and a directory.",
+      "The trusted authorities, unless --cacert or --capath names them: the first is a PEM file; without it, the others "
+        + "are a PEM file and a directory.",
       of: Verb.requesting),
     ManualEntry(
       "HOME", "The directory of .netrc, for --netrc and --netrc-optional.", of: Verb.requesting),

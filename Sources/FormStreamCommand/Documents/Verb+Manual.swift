@@ -40,8 +40,8 @@ extension Verb {
         "Lists files in a manifest, a line of JSON for each, which formstream send takes, in parts (--shard) or completely. "
           + "The manifest is written completely or not at all.",
         "Names are bytes: they may be invalid UTF-8, and with --files-from0 hold line breaks. The part of a path before "
-          + "/./ is the directory that the file must not leave; relative paths without that are below the current "
-          + "directory.",
+          + "/./ is the directory that the file must not leave; relative paths without /./ are below the "
+          + "current directory.",
       ]
     case .report:
       [
@@ -79,8 +79,8 @@ extension Verb {
         "Uploads the same bytes in a form, by this program and by each of --with, in turn and in several rounds, and prints what "
           + "that has cost: the medians of the time, of the processor's time, and of the memory that a program had at most. Without URL, "
           + "they are sent to a receiver of this program, which checks that each upload was complete.",
-        "The first round is not counted. A ratio is said with the range in which it lies; a difference that may be chance is called "
-          + "none. If other programs work meanwhile, or if the receiver or the processors are busy all the time, a note says so.",
+        "The first round is not counted. A ratio is shown with the range in which it lies, and \"no difference\" "
+          + "stands for a difference that may be chance. If other programs work meanwhile, or if the receiver or the processors are busy all the time, a note says so.",
         "Another program stands after two hyphens, as a command in which {url} and {file} stand for what it uploads.",
       ]
     case .sniff:

@@ -84,8 +84,8 @@ extension Flag {
       long: "insecure-auth", group: .request, verbs: Verb.requesting,
       summary: "Don't warn that credentials are sent over http",
       detail: """
-        Without the flag, a note warns of a user and password, a token, or an Authorization header that others on \
-        the way to another machine can read.
+        Without the flag, a note warns if a user and password, a token, or an Authorization header go to another \
+        machine without encryption.
         """
     ) { (arguments, _) in arguments.request.allowsInsecureAuth = true },
   ]

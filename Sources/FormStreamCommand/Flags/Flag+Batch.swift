@@ -4,10 +4,10 @@ extension Flag {
     Flag(
       long: "jobs", short: "j", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
       common: [.send],
-      summary: "Send N requests at the same time (default: found, 4 to 128)",
+      summary: "Send N requests at the same time (default: 4 to 128)",
       detail: """
-        Each has a connection, which is used again. Without -j, the run begins with 4, and sends more as long as that \
-        brings more through; of files over 64 MiB, it sends at most 4 at the same time. With --limit-rate it sends 4. \
+        Each has a connection, which is used again. Without -j, the run begins with 4, and adds more as long as \
+        that is faster; of files over 64 MiB, it sends at most 4 at the same time. With --limit-rate it sends 4. \
         If the server responds 429 or 503 again and again, fewer requests are sent for a while.
         """
     ) { (arguments, argument) throws(Failure) in

@@ -12,8 +12,9 @@ extension Flag {
       detail: """
         A value with "=" in it is sent as it is, with the first server only. Anything else is a file in Netscape's format, as -c \
         writes it, or of Set-Cookie: lines; cookies that the server sets are then kept for the other requests of the \
-        command. The head of a response is such a file, too. A file that does not exist has no cookies, which a note says; \
-        '' only keeps what the server sets. Other users of this machine can see the command line: put secrets into a file.
+        command. The head of a response is such a file, too. If the file does not exist, no cookies are sent, and a note \
+        says so. '' only keeps what the server sets. Other users of this machine can see the command line: put secrets \
+        into a file.
         """
     ) { (arguments, argument) in arguments.request.cookies.append(argument) },
     Flag(

@@ -40,8 +40,8 @@ extension Flag {
     seconds(
       "max-retry-after", "Longest wait that a server may ask for with Retry-After (default: 120)",
       detail: """
-        In seconds. A server that refuses a request may say when to come again. If that is later, the request is not sent \
-        again, and the message says so. 0 is no limit.
+        In seconds. A server that refuses a request may name a wait. If that wait is longer, the request is not sent again, \
+        and the message says so. 0 is no limit.
         """, of: Verb.requesting
     ) { $0.request.options.retry.maximumRetryAfter = $1 ?? .seconds(365 * 86400) },
     Flag(
@@ -118,7 +118,7 @@ extension Flag {
       verbs: [.post, .put, .send],
       summary: "Tell a tus server NAME=VALUE about the upload",
       detail: """
-        Needs --resumable. filename and filetype are told anyway. The value is encoded in base64.
+        Needs --resumable. filename and filetype are sent anyway. The value is encoded in base64.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let split = argument.splitAtEquals(), let name = split.name.text, let value = split.value.text,
@@ -135,9 +135,9 @@ extension Flag {
       "max-time", short: "m", "Time limit for an attempt, in seconds (default: none)",
       detail: """
         In seconds; a fraction may follow a dot. 0 is no limit. Waiting for a connection, and reading the body before it is \
-        sent (--read-ahead, --spool), are parts of the attempt. Unlike in curl, a retry is another attempt, and so is each \
-        request by which a download goes on after a break or after this limit: with --retry-max-time, none of them starts \
-        later, and with --retry 0 there is only one.
+        sent (--read-ahead, --spool), are parts of the attempt. Unlike in curl, each retry is an attempt of its own, and so \
+        is each request that continues a download after a break or after this limit: --retry-max-time limits when the last \
+        one may start, and with --retry 0 there is only one.
         """
     ) {
       $0.request.options.timeLimits.attempt = $1
@@ -161,8 +161,8 @@ extension Flag {
       ],
       detail: """
         With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share. send also takes a time of the day, as in '09:00-18:00 2M', and several of them: a request \
-        that begins in it has that limit, and at other times there is none.
+        time gets an equal share. send also takes times of the day, as in '09:00-18:00 2M': a request that begins in such a \
+        time has its limit, and at other times there is none.
         """
     ) { (arguments, argument) throws(Failure) in
       if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {

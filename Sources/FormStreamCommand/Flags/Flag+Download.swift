@@ -75,8 +75,8 @@ extension Flag {
       detail: """
         Until a file is complete, it is named FILE.part, and a second one beside it says what is known of the \
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
-        is never put together from two. Without the flag, what an earlier run has left is begun again in any case. \
-        -C N is --range N-: it prints what begins at this byte, or stores it in a new file. It adds nothing to a file that \
+        is never put together from two. Without the flag, an incomplete download always begins again. \
+        -C N is --range N-: it prints the bytes from N on, or stores them in a new file. It adds nothing to a file that \
         exists, because nothing shows that both are of one version. It prints nothing else, such as the response of a refused \
         request. If the server says that there are just N bytes, there is nothing to print, and that is a success.
         """

@@ -51,7 +51,7 @@ extension Flag {
       summary: "The media type of the part, such as image/png",
       detail: """
         Without the flag, the type of a file is detected, and a text field has none. After -T, it is the type of the files of \
-        -T, which are sent without one otherwise.
+        -T, which otherwise have none.
         """
     ) { (arguments, argument) throws(Failure) in
       if arguments.form.parts.isEmpty, !arguments.request.uploads.isEmpty {

@@ -79,8 +79,8 @@ extension Flag {
       detail: """
         Each line holds one flag. Its value follows after a space or =, up to the end of the line; nothing \
         is quoted or escaped, except in the language of -F. Files of curl are read, too: a line is read as curl reads it if \
-        it has no hyphen before the name, a colon or a = between spaces after it, or a value that begins with a double \
-        quote, as in url = "https://example.org/". In the quotes, \\" \\\\ \\t \\n \\r and \\v are escapes. Empty lines and \
+        its name has no hyphen before it, if a colon or a = between spaces follows the name, or if the value begins with a \
+        double quote, as in url = "https://example.org/". In the quotes, \\" \\\\ \\t \\n \\r and \\v are escapes. Empty lines and \
         lines that begin with # are skipped. If a flag can only be used once, the last one counts, so the command line \
         overrides the file. - is standard input. While send runs without a terminal, SIGHUP makes it read the files again, \
         for -j, --limit-rate and --max-rate.

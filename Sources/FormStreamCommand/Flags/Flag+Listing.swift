@@ -26,8 +26,8 @@ extension Flag {
       long: "follow-symlinks", group: .paths, verbs: listingVerbs,
       summary: "Follow links in directories and lists, but never out of the directory",
       detail: """
-        Without it, links in directories are left out, and one in a list can't be sent. A file or a directory that is \
-        named on the command line may be a link in any case. An absolute path of a manifest may name a link only with \
+        Without it, links in directories are left out, and a link in a list can't be sent. A file or a directory that \
+        is named on the command line may be a link in any case. An absolute path of a manifest may name a link only with \
         this flag; below the root of a manifest, links that stay there are followed anyway.
         """
     ) { (arguments, _) in arguments.listing.followsLinks = true },

@@ -43,9 +43,9 @@ extension Flag {
       verbs: [.send, .report], common: [.send, .report],
       summary: "Write a manifest of the files that were not accepted; - is standard output",
       detail: """
-        It can be sent like any other. Files that may have been accepted are marked in it. For a file that has changed \
-        it has the size and time that the file has now. It replaces no file. send writes it only if there are such \
-        files; files that the run has not begun are in it, and those that it has not listed are not.
+        The manifest can be sent like any other. Files that may have been accepted are marked in it. For a file that has \
+        changed it has the file's new size and time. It replaces no file. send writes it only if there are such files. \
+        Files that the run has listed and not begun are in it, too.
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },
     Flag(

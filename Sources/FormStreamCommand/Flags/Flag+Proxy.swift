@@ -61,8 +61,8 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "Reach these hosts without a proxy, whatever no_proxy says",
       detail: """
-        Names, which include all below them, addresses, and blocks such as 10.0.0.0/8, with commas between them. * is every \
-        host.
+        Names (each with all names below it), addresses, and blocks such as 10.0.0.0/8, with commas between them. * is \
+        every host.
         """
     ) { (arguments, argument) in arguments.request.proxy.exceptions = argument },
   ]

@@ -62,8 +62,8 @@ extension Flag {
       long: "head-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
       summary: "Close connections on which no request's head arrives for S seconds (30)",
       detail: """
-        The time begins with the connection, or with the end of a response. The least is 0.1, and a connection may be \
-        closed an eighth of the time later.
+        The time begins with the connection, or with the end of a response. S is at least 0.1. A connection may be \
+        closed later, by up to an eighth of S.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.headTime = try timeLimit(argument, for: "--head-time")
@@ -72,8 +72,8 @@ extension Flag {
       long: "response-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
       summary: "Close connections whose client takes S seconds to read a response (60)",
       detail: """
-        The client can't know then whether its upload was accepted. --min-rate also holds for reading. The least is 0.1, \
-        and a connection may be closed an eighth of the time later.
+        The client can't know then whether its upload was accepted. --min-rate also holds for reading. S is at least \
+        0.1. A connection may be closed later, by up to an eighth of S.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.responseTime = try timeLimit(argument, for: "--response-time")
@@ -122,7 +122,7 @@ extension Flag {
       long: "no-resumable", group: .receiving, verbs: [.receive],
       summary: "Let no upload go on after its connection broke",
       detail: """
-        Otherwise, with --into, clients that can do so send an upload of 1 MiB or more in several requests if they must. What has \
+        Without the flag, and with --into, a client that can do so goes on with an upload of 1 MiB or more. What has \
         arrived is in DIR/.formstream-uploads until the upload is complete.
         """
     ) { (arguments, _) in arguments.receiving.isResumable = false },

@@ -118,8 +118,8 @@ extension Flag {
         .bench: "Don't say what is being measured",
       ],
       detail: """
-        Errors are printed in any case. encode then does not say the Content-Type of the body that it has written, and parse \
-        not the boundary that it has found.
+        Errors are printed in any case. encode then does not print the Content-Type of the body, and parse does not print \
+        the boundary that it has found.
         """
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(

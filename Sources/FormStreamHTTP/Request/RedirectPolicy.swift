@@ -1,9 +1,10 @@
 /// Which redirects are followed.
 ///
-/// Only redirects to http and https are followed, and no redirect from https to http. Another origin receives no cookies and no
-/// credentials, and only the request's headers that describe the body (`Content-Type`, `Content-Encoding`, `Content-Digest`).
+/// Only redirects to http and https are followed, and no redirect from https to http. Another origin receives none of the
+/// request's cookies and credentials, and only those headers that describe the body (`Content-Type`, `Content-Encoding`,
+/// `Content-Digest`).
 public struct RedirectPolicy: Sendable, Hashable {
-  /// The maximum number of redirects.
+  /// The maximum number of redirects. Another redirect ends the request with the error `tooManyRedirects`.
   public var limit = 5
   /// Whether redirects to other origins are followed.
   public var allowsOtherOrigins = false

@@ -10,7 +10,8 @@ public protocol UploadHandler: Sendable {
   ///
   /// - Throws: ``UploadRefusal`` to choose the response; any other error is answered with status 500.
   func begin(_ request: UploadRequest) throws -> any Upload
-  /// Whether the handler obeys ``UploadRequest/mustBeNew``. If not, such requests are refused with status 501.
+  /// Whether the handler obeys ``UploadRequest/mustBeNew``. If not, which is the default, such requests
+  /// are refused with status 501.
   var supportsIfNoneMatch: Bool { get }
 }
 

@@ -80,7 +80,8 @@ extension Verb {
           + "that has cost: the medians of the time, of the processor's time, and of the memory that a program had at most. Without URL, "
           + "they are sent to a receiver of this program, which checks that each upload was complete.",
         "The first round is not counted. A ratio is shown with the range in which it lies, and \"no difference\" "
-          + "stands for a difference that may be chance. If other programs work meanwhile, or if the receiver or the processors are busy all the time, a note says so.",
+          + "stands for a difference that may be chance. If other programs work meanwhile, or if the receiver or the processors are "
+          + "busy all the time, a note says so.",
         "Another program stands after two hyphens, as a command in which {url} and {file} stand for what it uploads.",
       ]
     case .sniff:

@@ -79,8 +79,8 @@ extension Flag {
       summary: "Add a line to FILE for the result of each file: time, outcome, bytes, path",
       detail: """
         The columns are separated by tabs. If the file was not accepted, the next column is the code of its error. The path \
-        is written as by --map, with the exact one in the column after the code. If FILE is renamed or removed, the next \
-        line begins a new one.
+        is written as by --map; if it has a column in base 64, that column comes after the code. If FILE is renamed or \
+        removed, the next line begins a new one.
         """
     ) { (arguments, argument) in arguments.sending.log = argument },
     Flag(

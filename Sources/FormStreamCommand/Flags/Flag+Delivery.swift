@@ -40,8 +40,8 @@ extension Flag {
     seconds(
       "max-retry-after", "Longest wait that a server may ask for with Retry-After (default: 120)",
       detail: """
-        In seconds. A server that refuses a request may name a wait. If that wait is longer, the request is not sent again, \
-        and the message says so. 0 is no limit.
+        In seconds. A server that refuses a request may name a wait. If that wait is longer than S, the request is not sent \
+        again, and the message says so. 0 is no limit.
         """, of: Verb.requesting
     ) { $0.request.options.retry.maximumRetryAfter = $1 ?? .seconds(365 * 86400) },
     Flag(

@@ -5,6 +5,8 @@
 public protocol ByteSource: AnyObject {
   /// Reads bytes into `buffer`, which is never empty, and returns their number: at least 1, or 0 at
   /// the end. It may block. It must not return 0 if more bytes may follow.
+  ///
+  /// - Throws: any error. Reading the body then fails with ``MultipartError`` and the code `streamFailed`.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 
   /// Ends a waiting read, because no more bytes are needed: the request was cancelled or has ended.

@@ -23,6 +23,7 @@ public struct DirectoryHandler: UploadHandler {
   ///     a number instead. If one request has two files of the same name, the second file always gets a number.
   ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
   ///     power failure does not lose them.
+  /// - Throws: `directoryUnusable` if the path is not a directory, or the directory can't be made or opened.
   public init(
     _ path: some LocalPathConvertible, keepsPaths: Bool = false, overwrites: Bool = false,
     synchronizes: Bool = false

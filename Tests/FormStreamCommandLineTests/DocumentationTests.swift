@@ -189,7 +189,7 @@ import Testing
     #expect(script.contains("docs/library.md"))
     #expect(try Self.text(".ci/check").contains(".ci/consumers"))
     // What the script replaces and leaves out is there.
-    #expect(manifest.code.contains("path: \"../FormStream\""))
+    #expect(manifest.code.contains("path: \"../formstream\""))
   }
 
   @Test func `the table of ten tasks counts the lines of the examples`() throws {

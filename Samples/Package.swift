@@ -27,9 +27,11 @@ let package = Package(
     .executableTarget(
       name: "first-upload",
       dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
-    .executableTarget(
+    // The tests of docs/test-your-code.md.
+    .testTarget(
       name: "test-your-code",
-      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")],
+      path: "Sources/test-your-code"),
     .executableTarget(
       name: "send-tree",
       dependencies: [.product(name: "FormStreamBatch", package: "FormStream")]),

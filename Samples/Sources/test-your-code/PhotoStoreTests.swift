@@ -2,6 +2,7 @@
 
 import FormStreamTransfer
 import Foundation
+import Testing
 
 /// The code that is tested.
 struct PhotoStore {
@@ -20,38 +21,39 @@ struct PhotoStore {
   }
 }
 
-func expect(_ found: String, _ expected: String) {
-  guard found != expected else { return }
-  print("found \(found), expected \(expected)")
-  exit(1)
-}
+@Suite final class PhotoStoreTests {
+  let photo = NSTemporaryDirectory() + "sunset-\(UUID()).jpg"
 
-let photo = NSTemporaryDirectory() + "sunset-\(UUID()).jpg"
-try Data("a photo".utf8).write(to: URL(filePath: photo))
-defer { try? FileManager.default.removeItem(atPath: photo) }
+  init() throws { try Data("a photo".utf8).write(to: URL(filePath: photo)) }
 
-// What the server gets, and what becomes of its response.
-let session = try TransferSession { request in
-  let form = try await request.form()
-  guard form["photo"]?.text == "a photo" else { return .status(400) }
-  return .text("7.jpg", status: 201)
-}
-expect(try await PhotoStore(session: session).add(photo), "stored as 7.jpg")
-expect(session.answeredRequests.map(\.url.description).joined(), "https://photos.example/in")
+  deinit { try? FileManager.default.removeItem(atPath: photo) }
 
-// A server that refuses, one that is overloaded, and one that is gone after it has read the form.
-let answers: [(TransferSession.Answer, String)] = [
-  ({ _ in .status(403) }, "never: 403"),
-  ({ _ in .status(503) }, "later"),
-  (
-    { request in
-      _ = try await request.body()
-      return .lost
-    }, "ask the server"
-  ),
-]
-for (answer, expected) in answers {
-  let session = try TransferSession(answering: answer)
-  expect(try await PhotoStore(session: session).add(photo), expected)
+  @Test func photoArrivesAndIsNamed() async throws {
+    let session = try TransferSession { request in
+      guard request.method == .post, request.path == "/in" else { return .status(404) }
+      let form = try await request.form()
+      guard form["photo"]?.text == "a photo" else { return .status(400) }
+      return .text("7.jpg", status: 201)
+    }
+    #expect(try await PhotoStore(session: session).add(photo) == "stored as 7.jpg")
+    #expect(session.answeredRequests.map(\.url.absoluteString) == ["https://photos.example/in"])
+  }
+
+  /// A server that refuses, one that is overloaded, and one that is gone after it has read the form.
+  @Test func outcomesDecideWhatComesNext() async throws {
+    let answers: [(TransferSession.Answer, String)] = [
+      ({ _ in .status(403) }, "never: 403"),
+      ({ _ in .status(503) }, "later"),
+      (
+        { request in
+          _ = try await request.body()
+          return .lost
+        }, "ask the server"
+      ),
+    ]
+    for (answer, expected) in answers {
+      let session = try TransferSession(answering: answer)
+      #expect(try await PhotoStore(session: session).add(photo) == expected)
+    }
+  }
 }
-print("All tests passed.")

@@ -95,7 +95,13 @@ final class TestConnection: Sendable {
   private let connection: LocalConnection
   private let scheme: String
   private let server: TestServer
-  private let current = Guarded<TestExchange?>(nil)
+  private let state = Guarded(State())
+
+  private struct State {
+    /// The exchange of the request that is being answered.
+    var exchange: TestExchange?
+    var isStopped = false
+  }
 
   init(_ connection: LocalConnection, scheme: String, of server: TestServer) {
     (self.connection, self.scheme, self.server) = (connection, scheme, server)
@@ -103,7 +109,10 @@ final class TestConnection: Sendable {
 
   /// Ends the connection at any point.
   func stop() {
-    current.withLock(\.self)?.cancel()
+    state.withLock { state in
+      state.isStopped = true
+      return state.exchange
+    }?.cancel()
     connection.shutDown()
   }
 
@@ -138,15 +147,20 @@ final class TestConnection: Sendable {
     let request = server.note { number in
       TestRequest(number: number, method: method, url: url, headers: headers, exchange: exchange)
     }
-    current.withLock { $0 = exchange }
+    let isStopped = state.withLock { state in
+      state.exchange = exchange
+      return state.isStopped
+    }
     defer {
-      current.withLock { $0 = nil }
+      state.withLock { $0.exchange = nil }
       exchange.end()
     }
+    guard !isStopped else { return false }
     let response = exchange.response(to: request, by: server.answer, reading: body)
     switch response.ending {
     case .lost: return false
     case .silent:
+      guard !response.followsBody || exchange.readRest(of: body) else { return false }
       while !connection.waitForEnd(atMost: .seconds(3600)) {}
       return false
     case .complete, .cut:
@@ -163,13 +177,17 @@ final class TestConnection: Sendable {
       (body, isCut) = (body.prefix(count), true)
     }
     guard connection.write(response.head) else { return false }
-    guard let rate = response.bytesPerSecond else { return connection.write(body) && !isCut }
-    let step = Duration.milliseconds(50)
+    let mayGoOn = !isCut && (isToHEAD || response.isFramed)
+    guard let rate = response.bytesPerSecond.map({ max($0, 1) }) else {
+      return connection.write(body) && mayGoOn
+    }
+    // A piece every 50 ms, or a byte at a time if the rate is lower.
+    let step = Duration.milliseconds(rate < 20 ? 1000 / rate : 50)
     while !body.isEmpty {
       let piece = body.prefix(max(rate / 20, 1))
       body = body.dropFirst(piece.count)
       guard connection.write(piece), !connection.waitForEnd(atMost: step) else { return false }
     }
-    return !isCut
+    return mayGoOn
   }
 }

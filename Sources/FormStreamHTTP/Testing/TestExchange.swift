@@ -41,8 +41,13 @@ final class TestExchange: Sendable {
 
   var isComplete: Bool { state.withLock(\.isComplete) }
 
-  /// Cancels the function that answers.
-  func cancel() { state.withLock(\.answering)?.cancel() }
+  /// Cancels the function that answers. Its response is no longer waited for, because it may ignore this.
+  func cancel() {
+    state.withLock { state in
+      state.commands.append(.respond(.lost))
+      return state.answering
+    }?.cancel()
+  }
 
   // MARK: Called by the connection's thread
 
@@ -88,12 +93,13 @@ final class TestExchange: Sendable {
 
   /// Ends the exchange: the test can look only at what was kept.
   func end() {
-    let commands = state.withLock { state in
+    let (commands, answering) = state.withLock { state in
       state.hasEnded = true
-      state.answering = nil
-      defer { state.commands = [] }
-      return state.commands
+      defer { (state.commands, state.answering) = ([], nil) }
+      return (state.commands, state.answering)
     }
+    // It is still running if it was cancelled before it was known here.
+    answering?.cancel()
     for case .read(_, let continuation) in commands { continuation.resume() }
   }
 }

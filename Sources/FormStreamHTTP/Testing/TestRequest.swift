@@ -12,6 +12,12 @@ public struct TestRequest: Sendable {
   public let headers: HTTPHeaders
   let exchange: TestExchange
 
+  /// The path of the URL without its query, as the request names it: `/photos/7`.
+  public var path: String {
+    let target = url.absoluteString.utf8.dropFirst(url.origin.scheme.utf8.count + 3).drop { $0 != UInt8(ascii: "/") }
+    return String(Substring(target.prefix { $0 != UInt8(ascii: "?") }))
+  }
+
   /// Reads the complete body. It is kept, so a test may read it again later.
   ///
   /// - Parameter limit: the most bytes that the body may have.
@@ -28,7 +34,8 @@ public struct TestRequest: Sendable {
   }
 
   /// Reads the body until it has so many bytes, or ends, and returns these bytes. The rest is not read, so that a test can end the
-  /// connection in the middle of a body (``TestResponse/lost``).
+  /// connection in the middle of a body (``TestResponse/lost``). For this, the body needs 1 MiB or more: the system takes a smaller
+  /// rest from the client before the test has read it.
   public func bodyPrefix(_ count: Int) async -> [UInt8] {
     await Array(exchange.body(upTo: max(count, 0)).prefix(max(count, 0)))
   }

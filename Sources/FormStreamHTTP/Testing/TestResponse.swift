@@ -11,14 +11,14 @@ public import FormStreamMultipart
 public struct TestResponse: Sendable {
   /// The status.
   public var status: Int
-  /// The headers. A `Content-Length` is added if it is missing.
+  /// The headers. A `Content-Length` is added if it is missing. If it is not that of the body, the connection ends after the body.
   public var headers: HTTPHeaders
   /// The body.
   public var body: [UInt8]
   /// How many bytes of the body are sent in a second; nil sends the body at once.
   public var bytesPerSecond: Int?
   /// Whether the request's body is read before the response is sent. If not, the response is early, and the connection ends after
-  /// it.
+  /// it. After ``silent`` without the body, a request of 1 MiB or more waits in the middle of its body.
   public var followsBody = true
   var ending = Ending.complete
 
@@ -61,10 +61,12 @@ public struct TestResponse: Sendable {
     TestResponse(status: status, headers: ["Location": location])
   }
 
-  /// No response: the connection ends. If the function that answers has not read the request's body, nobody reads it.
+  /// No response: the connection ends. If the function that answers has not read the request's body, nobody reads it. But the system
+  /// takes small bodies before the connection ends, and then the client can't know that nobody read them.
   public static let lost = TestResponse(ending: .lost)
 
-  /// No response, and no end of the connection: the request goes on until it is cancelled, or until a time limit ends it.
+  /// No response, and no end of the connection: the request is read, and goes on until it is cancelled, or until a time limit ends
+  /// it.
   public static let silent = TestResponse(ending: .silent)
 
   private init(ending: Ending) {
@@ -119,6 +121,13 @@ extension TestResponse {
       head += Array("Content-Length: \(body.count)\r\n".utf8)
     }
     return head + Array("\r\n".utf8)
+  }
+
+  /// Whether the client finds the end of the body by the headers. If the test has framed the body, nobody knows.
+  var isFramed: Bool {
+    isWithoutBody
+      || !headers.contains("Transfer-Encoding")
+        && headers["Content-Length"].map { $0 == "\(body.count)" } != false
   }
 
   /// RFC 9110 §15.3.5 and §15.4.5: responses that never have a body.

@@ -21,7 +21,7 @@ extension TransferSession {
   ///
   /// The function is called when the head of a request has arrived. It may read the body, wait, or return at once. If it throws an
   /// error, the client gets a 500 with the error's description. It is called for several requests at the same time, if the
-  /// program sends several.
+  /// program sends several. A function that is still running is cancelled when the session is released.
   ///
   /// - Throws: the errors of ``init(_:)``.
   public convenience init(

@@ -1,5 +1,6 @@
 import FormStreamTestSupport
 import FormStreamTransfer
+@testable import FormStreamHTTP
 import Foundation
 import Testing
 
@@ -98,6 +99,79 @@ struct AnsweringTests {
     #expect(await eventually { session.answeredRequests.count == 2 })
     task.cancel()
     #expect(await task.result.error?.code == .cancelled)
+  }
+
+  /// The response's time limit begins only after the body. Nobody read a body that is larger than what the system takes, so this
+  /// request went on forever.
+  @Test func `a server that says nothing reads the body first`() async throws {
+    let session = try TransferSession { _ in .silent }
+    var request = try makeRequest("http://h/", .bytes(noise(3_000_000)))
+    request.options.timeLimits.response = .milliseconds(20)
+    let result = await session.result(of: request)
+    #expect(result.error?.code == .responseTimedOut)
+    #expect(result.outcome == .unknown)
+    #expect(result.bytesSent == 3_000_000)
+  }
+
+  @Test func `a server can stall in the middle of the body`() async throws {
+    let (stall, stalls) = AsyncStream.makeStream(of: Void.self)
+    let session = try TransferSession { request in
+      _ = await request.bodyPrefix(100_000)
+      stalls.yield()
+      var response = TestResponse.silent
+      response.followsBody = false
+      return response
+    }
+    let task = session.start(try makeRequest("http://h/", .bytes(noise(8_000_000))))
+    for await _ in stall { break }
+    task.cancel()
+    let result = await task.result
+    #expect(result.error?.code == .cancelled)
+    #expect((100_000..<8_000_000).contains(result.bytesSent))
+  }
+
+  /// It took 50 ms for each byte.
+  @Test func `a response can have fewer than 20 bytes a second`() async throws {
+    let session = try TransferSession { _ in .text("abc").slowed(to: 5) }
+    let start = ContinuousClock.now
+    #expect(try await session.get("http://h/").text == "abc")
+    #expect(ContinuousClock.now - start >= .milliseconds(400))
+  }
+
+  /// The client waited for bytes that nobody sent.
+  @Test(arguments: [
+    TestResponse.text("0123456789", headers: ["Content-Length": "20"]),
+    .text("a\r\n0123456789\r\n", headers: ["Transfer-Encoding": "chunked"]),
+  ])
+  func `a response that is shorter than its head says is incomplete`(response: TestResponse) async throws {
+    let session = try TransferSession { _ in response }
+    let result = await session.result(of: try makeRequest(.get, "http://h/", nil))
+    #expect(result.outcome == .retryable)
+    #expect(result.response?.text == "0123456789")
+    #expect(result.response?.isTruncated == true)
+  }
+
+  @Test(arguments: [
+    "https://h/photos/7?x=/1": "/photos/7", "http://h": "/", "http://h?x": "/", "https://h:8443/a%20b": "/a%20b",
+    "http://[::1]/c#d": "/c",
+  ])
+  func `a request has the path of its URL`(url: String, path: String) async throws {
+    let session = try TransferSession { request in .text(request.path) }
+    #expect(try await session.get(url).text == path)
+  }
+
+  /// Such a request would pass the test, and fail in the network.
+  @Test func `credentials without encryption are refused as in the network`() async throws {
+    let session = try TransferSession { _ in .status(200) }
+    var options = TransferOptions()
+    options.requiresEncryptionForCredentials = true
+    await #expect(throws: TransferError.self) {
+      try await session.get("http://h.example/", credentials: .bearer("t"), options: options)
+    }
+    #expect(session.answeredRequests.isEmpty)
+    _ = try await session.get("https://h.example/", credentials: .bearer("t"), options: options)
+    _ = try await session.get("http://127.0.0.1/", credentials: .bearer("t"), options: options)
+    #expect(session.answeredRequests.count == 2)
   }
 
   @Test func `a slow response arrives completely`() async throws {
@@ -237,6 +311,28 @@ struct AnsweringTests {
   }
 
   private final class Kept: Sendable {}
+
+  /// The connection's thread waited for a response that never comes, and kept the server.
+  @Test func `the session's end doesn't wait for the function`() async throws {
+    let (called, call) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
+    weak var server: TestServer?
+    do {
+      let session = try TransferSession { _ in
+        await withCheckedContinuation { _ = call.yield($0) }
+        return .status(200)
+      }
+      server = session.configuration.testServer
+      let task = session.start(try makeRequest("http://h/"))
+      #expect(await eventually { session.answeredRequests.count == 1 })
+      task.cancel()
+      #expect(await task.result.error?.code == .cancelled)
+    }
+    #expect(await eventually { server == nil })
+    for await continuation in called {
+      continuation.resume()
+      break
+    }
+  }
 
   @Test func `results, errors and progress can be made`() throws {
     let url = try HTTPURL("https://h/")

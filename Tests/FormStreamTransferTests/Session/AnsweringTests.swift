@@ -221,6 +221,7 @@ struct AnsweringTests {
     }
     var request = try makeRequest("http://h/")
     request.options.expectation = .always
+    request.options.expectation.timeout = .seconds(300)
     let result = await session.result(of: request)
     #expect(result.status == (isAccepted ? 200 : 401))
     #expect(result.bytesSent == (isAccepted ? 9 : 0))

@@ -5,13 +5,14 @@ public import FormStreamMultipart
 /// ```swift
 /// .json(#"{"id": 7}"#, status: 201)  // what a server would send
 /// .status(503)                       // a server that is overloaded
-/// .lost                              // nobody knows whether the server acted: `unknown` for a POST
+/// .lost                              // the client can't know whether the server acted: `unknown` for a POST
 /// .text("a long text").cut(after: 3) // the connection ends in the middle of the response
 /// ```
 public struct TestResponse: Sendable {
   /// The status.
   public var status: Int
-  /// The headers. A `Content-Length` is added if it is missing. If it is not that of the body, the connection ends after the body.
+  /// The headers. A `Content-Length` is added if it is missing. If it differs from the length of the body, the connection ends
+  /// after the body.
   public var headers: HTTPHeaders
   /// The body.
   public var body: [UInt8]
@@ -123,7 +124,7 @@ extension TestResponse {
     return head + Array("\r\n".utf8)
   }
 
-  /// Whether the client finds the end of the body by the headers. If the test has framed the body, nobody knows.
+  /// Whether the client finds the end of the body by the headers. If the test has framed the body itself, this is not known.
   var isFramed: Bool {
     isWithoutBody
       || !headers.contains("Transfer-Encoding")

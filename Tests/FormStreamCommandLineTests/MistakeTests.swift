@@ -65,9 +65,10 @@ import Testing
     Mistake(64, ["put a command before it"], "http://h/"),
     Mistake(64, ["The URL (argument 2) is a path of Windows"], "get", "C:\\Users\\me\\f.txt"),
     Mistake(66, ["does not exist", "takes files", "formstream send"], "plan", url),
+    // The system refuses this name without asking a name server.
     Mistake(
-      1, ["\"nosuch.invalid\" was not found", "Check its name"], "post", "-d", "a",
-      "http://nosuch.invalid/"),
+      1, ["\"nosuch..invalid\" was not found", "Check its name"], "post", "-d", "a",
+      "http://nosuch..invalid/"),
     Mistake(
       75, ["nothing is listening", "Check that the server is running"], "post", "-d", "a", url),
   ]

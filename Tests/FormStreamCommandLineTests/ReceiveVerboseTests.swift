@@ -3,9 +3,17 @@ import Testing
 
 /// `receive -v`: the heads of requests, and the sizes of their bodies.
 @Suite struct ReceiveVerboseTests {
-  /// The messages, without times and ports.
+  /// The messages, without times and ports, one connection after the other: the receiver may write of the end of one while
+  /// the next is being served.
   private func messages(_ receiver: Receiving) throws -> String {
-    try receiver.end().stderr.replacing(
+    let lines = try receiver.end().stderr.split(separator: "\n")
+    let peers = lines.map { line in
+      line.split(separator: " ", maxSplits: 2).prefix(2).first { $0.hasPrefix("127.0.0.1:") } ?? ""
+    }
+    var order: [Substring] = []
+    for peer in peers where !order.contains(peer) { order.append(peer) }
+    let sorted = order.flatMap { peer in zip(lines, peers).filter { $0.1 == peer }.map { "\($0.0)\n" } }
+    return sorted.joined().replacing(
       #/(?m)^(20[-0-9]+T[:.0-9]+Z )?127\.0\.0\.1:\d+ /#
     ) { $0.1 == nil ? "PEER " : "TIME PEER " }
   }

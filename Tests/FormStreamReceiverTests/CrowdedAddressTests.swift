@@ -7,7 +7,8 @@ import Testing
   private static let request = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n"
 
   /// Regression: a receiver with few connections had room to refuse five clients at once. The others were reset.
-  @Test func `thirty-two clients of several addresses are refused at once`() async throws {
+  @Test(.enabled(if: hasIPv6, "this machine has one address"))
+  func `thirty-two clients of several addresses are refused at once`() async throws {
     let server = try TestServer {
       $0.address = "::"
       $0.limits.connections = 4

@@ -23,6 +23,13 @@ public final class ReservedPort: Sendable {
   public func address(at host: String = "127.0.0.1") -> LoopbackAddress { .ip(host, port: number) }
 }
 
+/// Whether this machine has the loopback's address of IPv6. Many containers don't.
+public let hasIPv6: Bool = {
+  guard let (descriptor, _) = try? boundSocket(.ip("::1")) else { return false }
+  close(descriptor)
+  return true
+}()
+
 /// A socket that is bound to an address and doesn't listen yet, and its port.
 ///
 /// It may take a port at which there were connections a moment ago, and others may after it: each socket that a port had

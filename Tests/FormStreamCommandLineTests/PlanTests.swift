@@ -14,8 +14,9 @@ import Testing
 
   /// The paths of a manifest, without its first line.
   private func paths(_ manifest: String) -> [String] {
-    manifest.split(separator: "\n").dropFirst().compactMap { line in
-      line.firstMatch(of: /\{"path":"(?<path>[^"]*)"/).map { String($0.path) }
+    let named = /\{"path":"(?<path>[^"]*)"/
+    return manifest.split(separator: "\n").dropFirst().compactMap { line in
+      line.firstMatch(of: named).map { String($0.path) }
     }
   }
 

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-narrow test-release test-long test-many test-get test-slurm test-browser recording check api docs lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb install uninstall clean
+.PHONY: demo test test-narrow test-release test-long test-many test-get test-slurm test-browser recording check api docs lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb test-debian13 install uninstall clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -143,6 +143,12 @@ fuzz:
 mutations:
 	@.ci/install test
 	@.ci/mutations $(MUTATIONS)
+
+# `make demo` and `make test` on Debian 13, which it sets up in .build/debian13. Tests that fail there are listed, with their
+# reasons, in Tests/Debian13/expected-failures.txt. Only root may run it.
+test-debian13:
+	@.ci/install test debian13
+	@.ci/debian13
 
 # Installs the programs that `formstream bench` and `make bench` compare with.
 bench-setup:

@@ -58,6 +58,8 @@ extension SettingName {
     case .contentDigest: "--content-digest"
     case .resumption: "--resumable"
     case .resumeFile: "--resume-file"
+    case .pieceSize: "--piece-size"
+    case .uploadMetadata: "--upload-metadata"
     }
   }
 }

@@ -39,7 +39,8 @@ extension UploadResumeData {
       let files = json["files"]?.elements?.map({ File($0) }), files.allSatisfy({ $0 != nil })
     else { return nil }
     self.init(
-      url: url, uploadURL: nil, total: total, uploadProtocol: way, method: method,
+      url: url, uploadURL: nil, total: total, idempotencyKey: json["idempotency_key"]?.text, uploadProtocol: way,
+      method: method,
       boundary: json["boundary"]?.text, otherBytes: digest, files: files.compactMap(\.self))
     takeStep(json)
   }
@@ -50,6 +51,7 @@ extension UploadResumeData {
     confirmed = min(max(json["confirmed"]?.integer ?? 0, 0), total)
     mostSent = min(max(json["most_sent"]?.integer ?? total, 0), total)
     isInDoubt = json["in_doubt"] == .boolean(true)
+    isInDoubtBefore = json["in_doubt_before"] == .boolean(true)
   }
 
   /// The line that describes the upload.
@@ -60,6 +62,7 @@ extension UploadResumeData {
       [
         .init("schema", .string(Self.schema)), .init("url", .string(url)),
         .init("method", .string(method)), .init("total", .integer(total)),
+        .init("idempotency_key", idempotencyKey.map(JSONValue.string) ?? .null),
         .init("boundary", boundary.map(JSONValue.string) ?? .null),
         .init("sha256_of_rest", .string(otherBytes.description)),
         .init("files", .array(files.map(\.json))),
@@ -74,7 +77,7 @@ extension UploadResumeData {
       .init("upload_url", uploadURL.map(JSONValue.string) ?? .null),
       .init("protocol", .string(uploadProtocol.rawValue)),
       .init("confirmed", .integer(confirmed)), .init("most_sent", .integer(mostSent)),
-      .init("in_doubt", .boolean(isInDoubt)),
+      .init("in_doubt", .boolean(isInDoubt)), .init("in_doubt_before", .boolean(isInDoubtBefore)),
     ]
   }
 }

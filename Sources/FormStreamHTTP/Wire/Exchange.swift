@@ -69,7 +69,7 @@ final class Exchange: @unchecked Sendable {
     collector = ResponseCollector(
       url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
-      mayResume: request.mayResume, noteUpload: { request.noteUpload?($0) },
+      mayResume: request.mayResume, createsUpload: request.attempt.step == .creation, noteUpload: { request.noteUpload?($0) },
       isFinal: { !request.isVersionRefused(by: $0.status, $0.headers) && request.isFinal($0) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
@@ -495,7 +495,7 @@ extension Exchange: CurlDelegate {
       connection.sentHTTP2 = true
       if let socket = connection.socket { easy.sockets?.noteHTTP2(socket) }
     }
-    tracer?.requestHead(String(decoding: head, as: UTF8.self))
+    tracer?.requestHead(String(decoding: head, as: UTF8.self), isURLSecret: request.url.isSecret)
   }
 
   func noted(_ text: UnsafeRawBufferPointer) {

@@ -98,8 +98,8 @@ extension Flag {
       summary: "Keep in FILE what another run needs to go on with the upload",
       detail: """
         Needs --resumable. If FILE exists, the run goes on with its upload, even after the earlier run was killed: the flags must \
-        be the same, and a file that has changed is an error. Only you can read FILE. It is removed when there is nothing to \
-        go on with.
+        be the same, and a file that has changed is an error. Only you can read FILE, and a file that others may write to is \
+        refused. It is removed when there is nothing to go on with.
         """
     ) { (arguments, argument) in arguments.request.options.resumeFile = argument.path },
     Flag(
@@ -108,7 +108,8 @@ extension Flag {
       summary: "Send at most SIZE bytes of an upload in each request, such as 50M",
       detail: """
         Needs --resumable. Some servers, and some proxies in front of servers, refuse longer bodies. Limits that the server \
-        names are kept to without this flag.
+        names are kept to without this flag. A longer body is not sent by --resumable=http, whose first request has the \
+        complete body, nor to a server that names no protocol.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.resumption.pieceSize = try argument.size(for: "--piece-size")
@@ -118,7 +119,7 @@ extension Flag {
       verbs: [.post, .put, .send],
       summary: "Tell a tus server NAME=VALUE about the upload",
       detail: """
-        Needs --resumable. filename and filetype are sent anyway. The value is encoded in base64.
+        Needs --resumable, and is only sent by tus. filename and filetype are sent anyway. The value is encoded in base64.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let split = argument.splitAtEquals(), let name = split.name.text, let value = split.value.text,

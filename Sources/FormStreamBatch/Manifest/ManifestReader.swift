@@ -61,17 +61,9 @@ public final class ManifestReader: BatchInput {
     self.acceptsTornEnd = acceptsTornEnd
     let file = try Self.open(path)
     let fileSize: Int64
-    let first: LineReader.Line?
     lines = LineReader(file, from: 0, maximumLine: Self.maximumLine)
     do throws(SystemError) { fileSize = try file.size } catch { throw .unreadable(path, error) }
-    do throws(LineReader.Failure) { first = try lines.next() } catch { throw .failed(path, error) }
-    guard let first else { throw .malformed(path, at: 0, "it is empty") }
-    let header: ManifestHeader
-    do {
-      header = try ManifestHeader(try JSONValue(parsing: first.bytes))
-    } catch {
-      throw .malformed(path, at: 0, "it is not the first line of a manifest: \(error)")
-    }
+    let header = try Self.header(from: &lines, of: path)
     id = header.id
     root = header.root
     (listing, round, parent) = (header.listing, header.round, header.parent)
@@ -90,6 +82,27 @@ public final class ManifestReader: BatchInput {
     lines = LineReader(
       file, from: begin + range.lowerBound - 1, maximumLine: Self.maximumLine)
     do throws(LineReader.Failure) { try lines.skipLine() } catch { throw .failed(path, error) }
+  }
+
+  /// Reads the first line of a manifest, and closes the manifest again: many manifests can't be open at the same time.
+  ///
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  package static func header(of path: LocalPath) throws(BatchError) -> ManifestHeader {
+    var lines = LineReader(try open(path), from: 0, maximumLine: maximumLine, pieceSize: 4096)
+    return try header(from: &lines, of: path)
+  }
+
+  private static func header(
+    from lines: inout LineReader, of path: LocalPath
+  ) throws(BatchError) -> ManifestHeader {
+    let first: LineReader.Line?
+    do throws(LineReader.Failure) { first = try lines.next() } catch { throw .failed(path, error) }
+    guard let first else { throw .malformed(path, at: 0, "it is empty") }
+    do {
+      return try ManifestHeader(try JSONValue(parsing: first.bytes))
+    } catch {
+      throw .malformed(path, at: 0, "it is not the first line of a manifest: \(error)")
+    }
   }
 
   private static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile {

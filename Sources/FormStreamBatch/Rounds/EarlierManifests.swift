@@ -27,18 +27,20 @@ package struct EarlierManifests: Sendable {
     self.journals = journals
     var candidates = named
     for directory in journals.directories { candidates += try RecordedListing.manifests(in: directory) }
-    var found: [String: ManifestReader] = [:]
+    var found: [String: (path: LocalPath, header: ManifestHeader)] = [:]
     for path in candidates {
-      let manifest = try ManifestReader(path)
-      found[manifest.id] = manifest
+      let header = try ManifestReader.header(of: path)
+      found[header.id] = (path, header)
     }
     var missing: [String] = []
     for id in journals.manifests.sorted() where found[id] == nil {
-      let elsewhere = journals.paths(ofManifest: id).lazy.compactMap { try? ManifestReader($0) }
-      found[id] = elsewhere.first { $0.id == id }
+      for path in journals.paths(ofManifest: id) where found[id] == nil {
+        guard let header = try? ManifestReader.header(of: path), header.id == id else { continue }
+        found[id] = (path, header)
+      }
       if found[id] == nil { missing.append(id) }
     }
-    let parents = journals.parents.merging(found.compactMapValues(\.parent)) { $1 }
+    let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
     if let ids {
       let family = Self.family(of: ids, parents)
@@ -53,7 +55,7 @@ package struct EarlierManifests: Sendable {
     for (id, manifest) in found {
       // A manifest that was not compared with earlier ones is of the first round.
       let place = (
-        manifest.round?.number ?? 1, Self.depth(of: id, parents),
+        manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
         try journals.period(ofManifest: id).last, id
       )
       placed.append((place, manifest.path))
@@ -84,7 +86,7 @@ package struct EarlierManifests: Sendable {
     var others = self
     others.paths = []
     for path in paths {
-      let other = try ManifestReader(path, acceptsTornEnd: true)
+      let other = try ManifestReader.header(of: path)
       guard other.id != manifest.id, try isSent(other.id) else { continue }
       let otherRound = other.round?.number ?? 1
       if otherRound > round || otherRound == round && manifest.parent != nil || descendants.contains(other.id) {

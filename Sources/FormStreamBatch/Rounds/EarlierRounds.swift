@@ -15,7 +15,7 @@ struct EarlierRounds {
     (self.path, self.batch) = (path, batch)
     (rounds, journals) = (try RecordedRounds(in: path), try JournalSet(in: [path]))
     var manifests: [String] = []
-    for manifest in rounds.manifests { manifests.append(try ManifestReader(manifest).id) }
+    for manifest in rounds.manifests { manifests.append(try ManifestReader.header(of: manifest).id) }
     self.manifests = manifests
     guard !journals.manifests.isEmpty else { return }
     try EarlierManifests(of: journals, ofFamily: Set(manifests)).checkRounds()

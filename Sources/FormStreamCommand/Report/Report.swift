@@ -90,14 +90,14 @@ extension ReportPlan {
     // A shard of a list has other files than the shard of its manifest.
     if let manifest, shard != nil { return [manifest] }
     if let manifest {
-      let id = try ManifestReader(manifest, acceptsTornEnd: RecordedRounds.isPartial(manifest)).id
+      let id = try ManifestReader.header(of: manifest).id
       return try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id]).paths
     }
     var recorded: [[LocalPath]] = []
     for directory in directories { recorded.append(try RecordedListing.manifests(in: directory)) }
     let found = recorded.filter { !$0.isEmpty }
     var ids: Set<String> = []
-    for path in found.first ?? [] { ids.insert(try ManifestReader(path).id) }
+    for path in found.first ?? [] { ids.insert(try ManifestReader.header(of: path).id) }
     let earlier = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids)
     try earlier.checkRounds()
     let manifests = earlier.paths

@@ -149,15 +149,14 @@ final class ManifestAddition {
     return nil
   }
 
-  /// Gives the manifest its final name.
+  /// Gives the manifest its final name. The file stays locked until this object is released: without a journal, another run
+  /// would take it for one that nobody sends.
   func complete() throws(BatchError) {
     try write { file throws(SystemError) in
       try file.synchronize()
-      // The file is renamed before it is closed, because other runs may lock it after it is closed.
       _ = try directory.move(
         RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
       try? directory.synchronize()
-      try file.close()
     }
   }
 

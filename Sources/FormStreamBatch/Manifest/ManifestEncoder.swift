@@ -19,15 +19,16 @@ package struct ManifestEncoder {
   ///   - hasOneRoot: whether the records are different files below the root.
   ///   - round: the round that the manifest is of; nil if it was not compared with earlier rounds.
   ///   - parent: the id of the manifest whose failed files are listed; nil if they are not such files.
+  ///   - journals: the names of the runs that no earlier manifest names.
   package init(
     root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, journals: [String] = []
   ) {
     self.id = id ?? UUIDText.random()
     header =
       ManifestHeader(
         id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round,
-        parent: parent
+        parent: parent, journals: journals
       ).json.line()
     offset = Int64(header.count)
   }

@@ -26,12 +26,16 @@ package struct ManifestHeader: Hashable, Sendable {
   package var round: Round?
   /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
   package var parent: String?
+  /// The runs that were compared with the round, by the names in their journals, unless the manifest of an earlier round
+  /// names them. So a journal that is lost is missed.
+  package var journals: [String]
 
   package init(
     id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, journals: [String] = []
   ) {
     self.id = id
+    self.journals = journals
     self.root = root
     self.listing = listing
     self.hasOneRoot = hasOneRoot
@@ -49,6 +53,7 @@ package struct ManifestHeader: Hashable, Sendable {
     if let listing { members.append(.init("listing", .string(listing))) }
     if let round { members.append(.init("round", round.json)) }
     if let parent { members.append(.init("parent", .string(parent))) }
+    if !journals.isEmpty { members.append(.init("journals", .array(journals.map(JSONValue.string)))) }
     return .object(members)
   }
 
@@ -70,6 +75,7 @@ package struct ManifestHeader: Hashable, Sendable {
     hasOneRoot = json["one_root"] == true
     round = json["round"].flatMap(Round.init)
     parent = json["parent"]?.text
+    journals = (json["journals"]?.elements ?? []).compactMap(\.text)
   }
 }
 

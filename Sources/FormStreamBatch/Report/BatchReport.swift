@@ -173,24 +173,17 @@ package struct BatchReport: Sendable {
     case directory(LocalPath)
   }
 
-  /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first. If two directories have
-  /// a journal of the same name, the longer one is used: names are unique, so one of the two is a copy.
+  /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first.
   private static func groups(
     of manifest: ManifestExtent, isListed: Bool, in journals: JournalSet
   ) throws(BatchError) -> [[JournalSummary]] {
     let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
-    var found: [FileName: (journal: JournalSummary, size: Int64, group: Group)] = [:]
-    for journal in try journals.journals(of: extent) {
-      let (name, head) = (journal.path.name, journal.head)
-      let size = try JournalReader.size(of: journal.path)
-      guard size > found[name]?.size ?? -1 else { continue }
-      let group =
-        head.isHarmlessTwice
+    let groups = Dictionary(grouping: try journals.journals(of: extent)) { journal in
+      let head = journal.head
+      return head.isHarmlessTwice
         ? Group.harmless(url: head.url, template: head.template, sliceSize: head.sliceSize)
         : Group.directory(LocalPath(bytes: journal.path.directory.bytes))
-      found[name] = (journal, size, group)
-    }
-    let groups = Dictionary(grouping: found.values, by: \.group).values.map { $0.map(\.journal) }
+    }.values
     return groups.filter { $0[0].head.isHarmlessTwice }
       + groups.filter { !$0[0].head.isHarmlessTwice }
   }

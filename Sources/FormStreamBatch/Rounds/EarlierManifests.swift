@@ -10,6 +10,10 @@ package struct EarlierManifests: Sendable {
   let missing: [String]
   /// When the last run of a missing manifest wrote to its journal, in nanoseconds since 1970; nil if none is missing.
   let lastTimeOfMissing: Int64?
+  /// The runs of the manifests that no manifest beside the journals names yet.
+  let unnamedRuns: [String]
+  /// The runs that manifests beside the journals name, and whose journals are not there; with those manifests.
+  private let lostRuns: [String: LocalPath]
   /// For each list of failed files, the id of the manifest whose files they are.
   private let parents: [String: String]
 
@@ -25,12 +29,18 @@ package struct EarlierManifests: Sendable {
     of journals: JournalSet, named: [LocalPath] = [], ofFamily ids: Set<String>? = nil
   ) throws(BatchError) {
     self.journals = journals
-    var candidates = named
-    for directory in journals.directories { candidates += try RecordedListing.manifests(in: directory) }
     var found: [String: (path: LocalPath, header: ManifestHeader)] = [:]
-    for path in candidates {
+    for path in named {
       let header = try ManifestReader.header(of: path)
       found[header.id] = (path, header)
+    }
+    var namedRuns: [String: LocalPath] = [:]
+    for directory in journals.directories {
+      for path in try RecordedListing.manifests(in: directory) {
+        let header = try ManifestReader.header(of: path)
+        found[header.id] = (path, header)
+        for run in header.journals { namedRuns[run] = path }
+      }
     }
     var missing: [String] = []
     for id in journals.manifests.sorted() where found[id] == nil {
@@ -48,6 +58,9 @@ package struct EarlierManifests: Sendable {
       missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
     self.missing = missing
+    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
+    let runs = journals.runs
+    lostRuns = namedRuns.filter { !runs.contains($0.key) }
     var last = Int64.min
     for id in missing { last = max(last, try journals.period(ofManifest: id).last) }
     lastTimeOfMissing = missing.isEmpty ? nil : last
@@ -104,18 +117,28 @@ package struct EarlierManifests: Sendable {
     return depth
   }
 
-  /// Throws if a manifest is missing.
+  /// Throws if a manifest is missing, or the journal of a round.
   ///
-  /// - Throws: `manifestUnreadable`.
+  /// - Throws: `manifestUnreadable` or `journalUnreadable`.
   package func checkComplete() throws(BatchError) {
+    try checkJournals()
     if let id = missing.first { throw notFound(id) }
   }
 
-  /// Throws if the manifest of a round is missing. The lists of failed files may be missing.
+  /// Throws if the manifest or a journal of a round is missing. The lists of failed files may be missing.
   ///
-  /// - Throws: `manifestUnreadable`.
+  /// - Throws: `manifestUnreadable` or `journalUnreadable`.
   package func checkRounds() throws(BatchError) {
+    try checkJournals()
     if let id = missing.first(where: journals.isRecorded) { throw notFound(id) }
+  }
+
+  private func checkJournals() throws(BatchError) {
+    guard let (run, manifest) = lostRuns.min(by: { $0.key < $1.key }) else { return }
+    throw BatchError(
+      .journalUnreadable, on: run,
+      "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
+        + "it any more: put it back, or name another directory. Without it, what was sent is not known.")
   }
 
   private func notFound(_ id: String) -> BatchError {

@@ -49,11 +49,12 @@ extension RecordedListing {
       return RecordedListing(.nothingNew, entries, manifest, leftOut: listing.leftOut)
     }
     let encoder = ManifestEncoder(
-      root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round)
+      root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round,
+      journals: earlier.manifests.unnamedRuns)
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
     let manifest = try ManifestReader(try file.complete(), followsLinks: followsLinks)
-    return RecordedListing(.newRound, entries, manifest, leftOut: listing.leftOut)
+    return RecordedListing(.newRound, entries, manifest, leftOut: listing.leftOut, lock: file)
   }
 }
 
@@ -95,7 +96,8 @@ private final class NewManifest {
     try ManifestAddition.writing(path) { () throws(SystemError) in try file.append(bytes) }
   }
 
-  /// Gives the manifest its final name, and returns its path.
+  /// Gives the manifest its final name, and returns its path. The file stays locked until this object is released, as that of
+  /// the first round does.
   func complete() throws(BatchError) -> LocalPath {
     try ManifestAddition.writing(path) { () throws(SystemError) in
       try file.synchronize()
@@ -103,7 +105,6 @@ private final class NewManifest {
       isComplete = true
       // Some file systems can't synchronize a directory.
       try? directory.synchronize()
-      try file.close()
     }
     return directoryPath.appending(name.bytes)
   }

@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
@@ -39,7 +40,7 @@ package struct PreparedBatch {
         manifestBytes: manifest.records?.upperBound,
         template: try batch.urlName(for: manifest.id),
         manifestPath: batch.manifest.flatMap { try? resolved($0) }, parent: parent,
-        begun: nanosecondsSince1970())
+        begun: nanosecondsSince1970(), run: UUIDText.random())
     }
   }
 
@@ -59,8 +60,8 @@ package struct PreparedBatch {
       return
     }
     let directory = try Self.directory(path)
-    let rounds = try EarlierRounds(in: path, of: batch)
-    let listing = try Self.listing(batch, rounds, in: directory, at: path, makeCheck)
+    var rounds = try EarlierRounds(in: path, of: batch)
+    let listing = try Self.listing(batch, &rounds, in: directory, at: path, makeCheck)
     self.listing = listing
     manifest = listing.extent.id
     (batch.id, batch.hasManifest) = (listing.extent.id, true)
@@ -132,7 +133,7 @@ package struct PreparedBatch {
 
   /// The files of the round that is not finished, or of a new round.
   private static func listing(
-    _ batch: Batch, _ rounds: EarlierRounds, in directory: DirectoryDescriptor,
+    _ batch: Batch, _ rounds: inout EarlierRounds, in directory: DirectoryDescriptor,
     at path: LocalPath, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
   ) throws(BatchError) -> RecordedListing {
     var options = batch.listing
@@ -145,6 +146,7 @@ package struct PreparedBatch {
         "There is nothing to resume in the directory \(path.description.quoted): check its name, or \(BatchSettingName.beginsRounds)."
       )
     }
+    if batch.rounds.beginsRounds { try rounds.removeUnsent(from: directory, ofListing: name) }
     guard batch.rounds.beginsRounds, try rounds.isLastFinished else {
       return try RecordedListing(
         in: directory, at: path, named: name, followsLinks: options.followsLinks, list)

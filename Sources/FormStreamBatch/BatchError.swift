@@ -30,6 +30,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let linkLoop = Code(rawValue: "link-loop")
     /// Directories are nested too deep to be listed.
     public static let nestedTooDeep = Code(.nestedTooDeep)
+    /// Fewer files were listed than there must be.
+    public static let tooFewFiles = Code(rawValue: "too-few-files")
     /// The file is not the one that the manifest or the listing describes.
     public static let sourceChanged = Code(.sourceChanged)
     /// A list of paths can't be read.

@@ -46,6 +46,6 @@ extension BatchFile {
     guard let found, found.kind == .regular else { return }
     (size, modified) = (found.identity.size, found.identity.modifiedNanoseconds)
     sha256 = nil
-    problem = nil
+    (problem, isDirectory) = (nil, false)
   }
 }

@@ -30,6 +30,16 @@ extension BatchError {
     return BatchError(code, on: path.description, "\(text)", underlying: error)
   }
 
+  /// The error for a directory that was named or found, and can't be listed.
+  static func unlistable(at path: LocalPath, _ error: SystemError) -> BatchError {
+    let found = unreadable(at: path, error)
+    guard found.code == .inputUnreadable else { return found }
+    return BatchError(
+      found.code, on: found.subject,
+      "The directory \(path.description.quoted) can't be read: \(error). Which files are in it is not known.", underlying: error
+    )
+  }
+
   static func notAFile(at path: LocalPath, _ what: String) -> BatchError {
     BatchError(
       .notAFile, on: path.description,

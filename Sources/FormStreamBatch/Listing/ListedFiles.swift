@@ -51,7 +51,7 @@ enum StoredFile {
     }
     stored.add([
       file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.maybeDuplicate ? 1 : 0,
-      file.slices == nil ? 0 : 1, file.identity == nil ? 0 : 1,
+      file.slices == nil ? 0 : 1, file.isDirectory ? 1 : 0, file.identity == nil ? 0 : 1,
     ])
     stored.add(Array((file.keyRecord?.manifest ?? "").utf8))
     let slices = file.slices
@@ -93,6 +93,7 @@ enum StoredFile {
       size: stored.number(),
       accepted: AcceptedSlices(bytes: stored.number(), changed: stored.number()))
     if marks.dropFirst(3).first == 1 { file.slices = slices }
+    file.isDirectory = marks.dropFirst(4).first == 1
     (file.size, file.modified, file.index) = (
       stored.number(), stored.number(), Int(stored.number())
     )

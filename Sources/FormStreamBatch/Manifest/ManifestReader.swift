@@ -196,7 +196,7 @@ public final class ManifestReader: BatchInput {
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
     case .presence: break
     }
-    file.slices = record.slices
+    (file.slices, file.isDirectory) = (record.slices, record.isDirectory)
     file.type = record.type
     file.sha256 = record.sha256
     file.fields = record.fields

@@ -118,12 +118,15 @@ package struct ManifestRecord: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices of the file that the server has accepted in an earlier round.
   package var slices: SliceProgress?
+  /// Whether the path is that of a directory that can't be listed.
+  package var isDirectory: Bool
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: SHA256Digest? = nil,
     fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false,
-    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil
+    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil, isDirectory: Bool = false
   ) {
+    self.isDirectory = isDirectory
     self.path = path
     self.contents = contents
     self.type = type
@@ -162,6 +165,7 @@ package struct ManifestRecord: Hashable, Sendable {
     if let keyRecord { members.append(.init("key_record", keyRecord.json)) }
     if let slices { members.append(.init("slices", slices.json)) }
     if let failure { members.append(.init("error", failure.record)) }
+    if isDirectory { members.append(.init("directory", true)) }
     return .object(members)
   }
 
@@ -174,6 +178,7 @@ package struct ManifestRecord: Hashable, Sendable {
       throw RecordFormatError("its path has more than \(Self.maximumPath) bytes")
     }
     self.path = path
+    isDirectory = json["directory"] == true
     if case .boolean(let isGone) = json["gone"] {
       contents = .presence(isGone: isGone)
     } else if let failure = json["error"], failure != .null {

@@ -38,13 +38,18 @@ package struct BatchReport: Sendable {
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
   package private(set) var openJournals = 0
-  /// How many journals have lines that can't be read. What these lines said is not known.
-  package private(set) var damagedJournals = 0
+  /// The journals with lines that can't be read, at which nobody has looked. What these lines said is not known.
+  package private(set) var damaged: [SettledDoubts.DamagedJournal] = []
+  package var damagedJournals: Int { damaged.count }
+  /// How many journals have lines that can't be read, and somebody has looked at them.
+  package private(set) var settledJournals = 0
   /// Whether the manifest has all files to send. False if the run that writes the manifest is still listing files, or ended
   /// while it listed them.
   package private(set) var isListed = true
-  /// How many files the manifest or the shard has.
+  /// How many files the manifest or the shard has. A directory that can't be listed counts as one.
   package private(set) var files = 0
+  /// How many of the ``files`` are directories that can't be listed.
+  package private(set) var unlistedDirectories = 0
   package private(set) var states: [BatchState: Int] = [:]
   /// How many of the failed files were missing or could not be read.
   package private(set) var unreadable = 0
@@ -68,10 +73,12 @@ package struct BatchReport: Sendable {
       && isListed
   }
 
-  /// Notes that somebody has looked at all ``doubts``.
+  /// Notes that somebody has looked at all ``doubts`` and ``damaged`` journals.
   package mutating func noteSettled() {
     settled += doubts.count
     (duplicates, maybeDuplicates, doubts) = (0, 0, [])
+    settledJournals += damaged.count
+    damaged = []
   }
 
   /// How many bytes of a manifest are examined together. The findings about this part take at most an eighth of its size.
@@ -113,24 +120,27 @@ package struct BatchReport: Sendable {
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)
-      damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
+      let damaged = try Self.examine(reader, groups, boot: boot, window: window) { entry in
         var entry = entry
         (entry.manifest, entry.period) = (reader.id, period)
         if files != nil { try files?.add(entry) } else { try count(entry, rest) }
+      }
+      for journal in damaged {
+        if settledDoubts.settles(journal) { settledJournals += 1 } else { self.damaged.append(journal) }
       }
     }
     try files?.forEach { entry in try count(entry, rest) }
   }
 
-  /// Passes on each file of a manifest, with what the journals say about it. Returns how many journals have lines that can't
-  /// be read.
+  /// Passes on each file of a manifest, with what the journals say about it. Returns the journals with lines that can't be
+  /// read.
   private static func examine(
     _ reader: ManifestReader, _ groups: [[JournalSummary]], boot: String, window: Int64,
     _ receive: (RoundFindings.Entry) throws -> Void
-  ) throws -> Int {
+  ) throws -> [SettledDoubts.DamagedJournal] {
     var end: Int64 = 0
     var findings = JournalFindings()
-    var damaged: Set<LocalPath> = []
+    var damaged: [LocalPath: SettledDoubts.DamagedJournal] = [:]
     while let entry = try reader.nextEntry() {
       guard case .file(let listed) = entry else {
         try receive(RoundFindings.Entry(entry))
@@ -144,9 +154,9 @@ package struct BatchReport: Sendable {
         for group in groups {
           var lost: [Range<Int64>] = []
           for journal in group where journal.range.overlaps(file.offset..<end) {
-            let isDamaged = try findings.add(journal, in: file.offset..<end)
-            if isDamaged { damaged.insert(journal.path) }
-            if try isDamaged || journal.mayHaveLostLines(boot: boot) { lost.append(journal.range) }
+            let lines = try findings.add(journal, in: file.offset..<end)
+            if lines > 0 { damaged[journal.path] = SettledDoubts.DamagedJournal(journal, lines: lines) }
+            if try lines > 0 || journal.mayHaveLostLines(boot: boot) { lost.append(journal.range) }
           }
           findings.endGroup(lost: lost)
         }
@@ -162,7 +172,7 @@ package struct BatchReport: Sendable {
       found.keepsIndex = reader.listing != nil || file.keptIndex != nil
       try receive(found)
     }
-    return damaged.count
+    return Array(damaged.values)
   }
 
   /// What journals have in common if their runs can't store a file twice.
@@ -210,6 +220,7 @@ package struct BatchReport: Sendable {
     _ file: BatchFile, _ finding: JournalFindings.Finding, of manifest: String
   ) -> BatchState? {
     files += 1
+    if file.isDirectory { unlistedDirectories += 1 }
     guard let state = finding.state else {
       missing += 1
       return nil
@@ -249,10 +260,10 @@ extension JournalFindings.Finding {
 }
 
 extension JournalFindings {
-  /// Adds what a journal says about the records in a range. Returns whether the journal has lines that can't be read.
+  /// Adds what a journal says about the records in a range. Returns how many lines of the journal can't be read.
   mutating func add(
     _ journal: JournalSummary, in range: Range<Int64>
-  ) throws(BatchError) -> Bool {
+  ) throws(BatchError) -> Int {
     let isHarmlessTwice = journal.head.isHarmlessTwice
     let isClosed = try JournalReader.isClosed(journal.path)
     return try journal.read(in: range) { line in

@@ -133,7 +133,10 @@ package struct EarlierManifests: Sendable {
     if let id = missing.first(where: journals.isRecorded) { throw notFound(id) }
   }
 
-  private func checkJournals() throws(BatchError) {
+  /// Throws if a journal is missing that the manifest of a round names.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package func checkJournals() throws(BatchError) {
     guard let (run, manifest) = lostRuns.min(by: { $0.key < $1.key }) else { return }
     throw BatchError(
       .journalUnreadable, on: run,

@@ -192,6 +192,7 @@ package struct RoundComparison {
     }
     let isSame = history.last.map { contents.are($0.version) || file.problem != nil }
     switch isSame {
+    case _ where file.isDirectory: break
     case true?: round.again += 1
     case false? where !history.isGone: round.changed += 1
     case false?, nil: round.new += 1

@@ -216,7 +216,7 @@ package final class BatchRun: Sendable {
         let isStopped = state.withLock { state in
           // From here on, each listed file gets an outcome or is passed on.
           guard !state.isStopped else { return true }
-          state.totals.noteListed(file.size)
+          state.totals.noteListed(file)
           if isDone {
             state.accessRefusals = nil
             state.totals.note(.skipped, size: file.size)

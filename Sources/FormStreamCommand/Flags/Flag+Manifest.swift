@@ -62,7 +62,8 @@ extension Flag {
       long: "settle", group: .output, verbs: [.report],
       summary: "Note that you have looked at the files that were accepted twice, or maybe twice",
       detail: """
-        This report and later ones don't count them any more. The note is in the first directory, beside the journals.
+        This report and later ones don't count them any more. The same goes for journals with lines that can't be read. The note \
+        is in the first directory, beside the journals.
         """
     ) { (arguments, _) in arguments.manifest.settlesDoubts = true },
   ]

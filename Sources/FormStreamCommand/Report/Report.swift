@@ -30,9 +30,11 @@ func report(_ plan: ReportPlan) throws(Failure) {
     // If the page can't be written, the report is still printed, but nothing is settled: nobody has seen the page.
     do throws(Failure) { try write(report, to: page, plan) } catch { pageFailure = error }
   }
-  if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first, !report.doubts.isEmpty {
+  if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first,
+    !report.doubts.isEmpty || !report.damaged.isEmpty
+  {
     try convertingErrors { () throws(BatchError) in
-      try SettledDoubts.settle(report.doubts, in: directory)
+      try SettledDoubts.settle(report.doubts, report.damaged, in: directory)
     }
     report.noteSettled()
   }
@@ -91,7 +93,9 @@ extension ReportPlan {
     if let manifest, shard != nil { return [manifest] }
     if let manifest {
       let id = try ManifestReader.header(of: manifest).id
-      return try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id]).paths
+      let earlier = try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id])
+      try earlier.checkJournals()
+      return earlier.paths
     }
     var recorded: [[LocalPath]] = []
     for directory in directories { recorded.append(try RecordedListing.manifests(in: directory)) }
@@ -135,7 +139,7 @@ extension BatchReport {
   fileprivate var sentence: String {
     let states = BatchState.allCases.map { (count($0), $0.rawValue) } + [(missing, "missing")]
     let named = states.compactMap { $0.0 > 0 ? "\($0.0) \($0.1)" : nil }.joined(separator: ", ")
-    return "\(counted(files, "file", "files"))\(named.isEmpty ? "" : ": \(named)")."
+    return "\(countedFiles(files, unlistedDirectories: unlistedDirectories))\(named.isEmpty ? "" : ": \(named)")."
   }
 
   /// The report for people.
@@ -149,6 +153,10 @@ extension BatchReport {
       let have = damagedJournals == 1 ? "journal has" : "journals have"
       lines.append(
         "\(damagedJournals) \(have) some lines that can't be read: what they said is not known.")
+    }
+    if settledJournals > 0 {
+      let have = settledJournals == 1 ? "journal has" : "journals have"
+      lines.append("\(settledJournals) \(have) some lines that can't be read, settled with --settle.")
     }
     if !isListed {
       lines.append("Not all files are listed: the run that lists them was ended, or goes on.")

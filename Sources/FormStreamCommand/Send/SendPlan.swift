@@ -44,6 +44,12 @@ extension SendPlan {
     log = try arguments.sending.log?.appendedFile(of: "--log")
     map = try arguments.sending.map?.appendedFile(of: "--map")
     batch.listing = try ListingOptions(arguments.listing, manifest)
+    if let least = arguments.sending.minimumFiles {
+      if manifest.manifest != nil {
+        throw .usage("--at-least is about files that are listed, and --manifest names the files: leave one out.")
+      }
+      batch.listing.minimumFiles = least
+    }
     (batch.manifest, batch.journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
     batch.skipsDoubtful = arguments.sending.skipsDoubtful
     self.batch = batch

@@ -59,7 +59,7 @@ struct SendSummary {
   private var round: Round? {
     guard var round = input.listing?.round else { return nil }
     // In the first round, all files are new.
-    if round.number == 1 { round.new = totals.listed }
+    if round.number == 1 { round.new = totals.listed - totals.unlistedDirectories }
     return round
   }
 
@@ -84,7 +84,7 @@ struct SendSummary {
     }
     let rest = notBegun > 0 ? ["\(notBegun) not begun"] : []
     let counts = (named + rest).joined(separator: ", ")
-    return "\(totals.listed) \(totals.listed == 1 ? "file" : "files")"
+    return countedFiles(totals.listed, unlistedDirectories: totals.unlistedDirectories)
       + (counts.isEmpty ? "." : ": \(counts).")
   }
 
@@ -193,4 +193,14 @@ struct SendSummary {
       "To list the files that are left: formstream report \(manifest)\(shard)--failed FILE \"\(journal)\""
       + (totals[.sourceChanged] > 0 ? ", and then send it with --manifest FILE." : "")
   }
+}
+
+/// How many files there are, and how many directories that can't be listed.
+///
+/// - Parameter count: both together.
+func countedFiles(_ count: Int, unlistedDirectories: Int) -> String {
+  let files = counted(count - unlistedDirectories, "file", "files")
+  if unlistedDirectories == 0 { return files }
+  let directories = counted(unlistedDirectories, "directory", "directories") + " that can't be listed"
+  return count == unlistedDirectories ? directories : "\(files) and \(directories)"
 }

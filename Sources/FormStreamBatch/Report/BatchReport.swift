@@ -1,3 +1,4 @@
+import FormStreamHTTP
 package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
@@ -262,18 +263,25 @@ extension JournalFindings {
   ) throws(BatchError) -> Bool {
     let isHarmlessTwice = journal.head.isHarmlessTwice
     let isClosed = try JournalReader.isClosed(journal.path)
+    // The files that have no outcome yet, and of which the server keeps what has arrived. A run of the same directory asks the
+    // server before it sends such a file again, and marks the file if it could not ask.
+    var kept: Set<Int64> = []
     return try journal.read(in: range) { line in
       switch line {
-      case .head, .closed, .damaged, .unfinished: break
-      case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
+      case .head, .closed, .damaged: break
+      case .unfinished(let offset, let upload):
+        if upload?.uploadURL == nil { kept.remove(offset) } else { kept.insert(offset) }
+      case .started(let offset):
+        self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice || kept.contains(offset))
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, let slices):
         if slices.bytes > 0 { self[offset].insert([.partlyStored, .unknownInGroup]) }
       case .record(let offset, let record):
-        self[offset].note(record, isHarmlessTwice: isHarmlessTwice)
+        let isKept = kept.remove(offset) != nil && record.state != .ok
+        self[offset].note(record, isHarmlessTwice: isHarmlessTwice, isKept: isKept)
         // Only a complete journal proves that nothing else happened to the file.
         if !isClosed, record.state != .ok {
-          self[offset].insert(isHarmlessTwice ? .unknownInGroup : .maybeDuplicate)
+          self[offset].insert(isHarmlessTwice || isKept ? .unknownInGroup : .maybeDuplicate)
         }
       }
     }
@@ -281,7 +289,8 @@ extension JournalFindings {
 }
 
 extension JournalFindings.Finding {
-  fileprivate mutating func note(_ record: JournalRecord, isHarmlessTwice: Bool) {
+  /// - Parameter isKept: whether the server keeps what has arrived, so that the next run can ask for it.
+  fileprivate mutating func note(_ record: JournalRecord, isHarmlessTwice: Bool, isKept: Bool) {
     if record.isMismatch {
       insert([.partlyStored, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
     }
@@ -298,7 +307,7 @@ extension JournalFindings.Finding {
     case .retryable: insert(.retryable)
     // The file was left out because of an earlier run, whose journal says why.
     case .skipped: break
-    case .unknown, nil: noteUnknown(isHarmlessTwice: isHarmlessTwice)
+    case .unknown, nil: noteUnknown(isHarmlessTwice: isHarmlessTwice || isKept)
     }
   }
 

@@ -50,8 +50,8 @@ public struct Batch: Sendable {
   public var concurrency: Int?
   /// How many requests may begin in a second; nil for no limit.
   public var requestRate: Double?
-  /// Largest rates for some times of the day, besides that of ``request``; the lowest counts. A request keeps the rate that it began
-  /// with.
+  /// Largest rates for some times of the day, besides that of ``request``; the lowest counts. It holds for all requests together,
+  /// also for those that began before.
   public var ratePeriods: [RatePeriod] = []
   /// How often a request is tried, and how long it waits in between.
   public var retry = RetryPolicy(attempts: 3)
@@ -148,8 +148,8 @@ extension Batch {
     packing.isShared ? requestsAtOnce : min(32 + 8 * requestsAtOnce, spareDescriptors)
   }
 
-  /// Whether the run finds the number of requests at the same time. If all together have a largest rate, each has a share of it, so
-  /// their number is fixed.
+  /// Whether the run finds the number of requests at the same time. It looks for the number with which most gets through, and a
+  /// largest rate leaves nothing to find.
   package var findsConcurrency: Bool {
     concurrency == nil && packing != .together && request.options.maximumRate == nil
       && ratePeriods.isEmpty

@@ -70,8 +70,8 @@ public final class BatchTask: Sendable {
     return totals
   }
 
-  /// Changes the limits: those of requests that begin from now on. More requests at the same time than when the run began are not
-  /// sent.
+  /// Changes the limits. The rate is that of all requests together, also of those that are on their way. More requests at the same
+  /// time than when the run began are not sent.
   public func change(_ limits: BatchLimits) { run.change(limits) }
 
   /// Pauses the run: no byte of a file is sent until `resume` or `cancel`.

@@ -47,12 +47,10 @@ extension RatePeriod {
 }
 
 extension Batch {
-  /// How many bytes a request that begins now may send in a second, at most; nil for no limit. The requests that are sent at the
-  /// same time have equal shares.
+  /// How many bytes all requests together may send in a second, at most; nil for no limit.
   func rate(at minute: @autoclosure () -> Int) -> Int64? {
     let minute = ratePeriods.isEmpty ? 0 : minute()
     let rates = ratePeriods.filter { $0.contains(minute) }.map(\.rate)
-    guard let rate = ([request.options.maximumRate].compactMap(\.self) + rates).min() else { return nil }
-    return max(1, rate / Int64(requestsAtOnce))
+    return ([request.options.maximumRate].compactMap(\.self) + rates).min().map { max($0, 1) }
   }
 }

@@ -95,7 +95,7 @@ extension BatchRun {
           } else {
             try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
           }
-        request.options.maximumRate = current.withLock { $0.rate(at: minuteOfDay()) }
+        (request.options.maximumRate, request.options.sharedRate) = (nil, rate)
         for index in unit.members.indices { unit.members[index].ending.note(request.url) }
         return request
       } catch {

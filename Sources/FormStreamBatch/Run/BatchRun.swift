@@ -61,6 +61,8 @@ package final class BatchRun: Sendable {
   let state = Guarded(State())
   /// The batch with its current limits.
   let current: Guarded<Batch>
+  /// The rate of all requests together. It follows the limits and the time of the day.
+  let rate: SharedRate
   let queue: FileQueue
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
@@ -84,7 +86,9 @@ package final class BatchRun: Sendable {
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
-    current = Guarded(plan)
+    let current = Guarded(plan)
+    self.current = current
+    rate = SharedRate { current.withLock { $0.rate(at: minuteOfDay()) } }
     self.journal = journal
     self.beforeJournal = beforeJournal
     self.report = report
@@ -116,7 +120,7 @@ package final class BatchRun: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Changes the limits. Requests that are on their way keep the rate that they began with.
+  /// Changes the limits. The rate is that of all requests together, also of those that are on their way.
   package func change(_ limits: BatchLimits) {
     let batch = current.withLock { batch in
       batch.limits = limits

@@ -160,9 +160,9 @@ extension Flag {
         .get: "Receive at most RATE bytes a second, such as 500K or 2M"
       ],
       detail: """
-        With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share. send also takes times of the day, as in '09:00-18:00 2M': a request that begins in such a \
-        time has its limit, and at other times there is none.
+        With get, the flag limits the bytes that are received. With send, it limits all requests together: one that \
+        is alone gets all of it. send also takes times of the day, as in '09:00-18:00 2M', which then limits the requests that \
+        are on their way, too; at other times there is no limit.
         """
     ) { (arguments, argument) throws(Failure) in
       if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {

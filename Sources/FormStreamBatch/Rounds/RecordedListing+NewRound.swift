@@ -20,17 +20,18 @@ extension RecordedListing {
   /// to send. If there is nothing to send or to note, no manifest is written.
   ///
   /// - Parameters:
+  ///   - observe: receives what is done with each file.
   ///   - list: begins the listing.
   ///   - makeCheck: makes the check of the files' URLs; nil if no two files can have the same URL.
   static func newRound(
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
-    followsLinks: Bool, after earlier: Comparison,
+    followsLinks: Bool, after earlier: Comparison, _ observe: @escaping BatchPreparation.Observer,
     makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> RecordedListing {
     var comparison = RoundComparison(
       earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber, sliceSize: earlier.sliceSize,
       in: earlier.temporaryDirectory)
-    comparison.cancellation = earlier.cancellation
+    (comparison.cancellation, comparison.observe) = (earlier.cancellation, observe)
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)

@@ -41,6 +41,8 @@ package struct RoundComparison {
 
   /// Ends the comparison.
   var cancellation: BatchCancellation?
+  /// Receives what is done with each file.
+  var observe: BatchPreparation.Observer = { _ in }
   /// Whether two paths may have had the same URL, one after the other.
   package var sharesURLs = false
 
@@ -73,6 +75,7 @@ package struct RoundComparison {
         of: manifest.extent, shard: shard, in: journals, boot: boot, sliceSize: sliceSize)
       while let entry = try reader.nextEntry() {
         try cancellation?.check()
+        observe(.reading)
         switch entry {
         case .presence(let file, let isGone):
           try sorter.add([isGone ? Tag.gone.rawValue : Tag.back.rawValue], key: keys.key(of: file))
@@ -138,7 +141,10 @@ package struct RoundComparison {
     look: (inout BatchFile) throws(BatchError) -> Void = { _ in },
     complete: (inout BatchFile) -> Void = { _ in }
   ) throws(BatchError) -> RoundEntries {
+    var count = 0
     while let file = try listing.next() {
+      observe(.listing)
+      count += 1
       try sorter.add([Tag.listed.rawValue] + StoredFile.bytes(of: file), key: keys.key(of: file))
     }
     let root = listing.hasOneRoot ? keys.key(ofDirectory: listing.root ?? ".") : nil
@@ -150,6 +156,8 @@ package struct RoundComparison {
       try cancellation?.check()
       let history = try Self.history(of: first.key, &line, lines)
       if let file = history.listed {
+        // The check of the URLs counts its files itself.
+        if !sharesURLs { observe(.comparing(count)) }
         if var file = try entry(for: file, history, &entries, look) {
           complete(&file)
           try entries.add(ManifestEncoder.line(for: file))

@@ -46,13 +46,15 @@ package struct PreparedBatch {
   /// Opens the files, and makes sure that no two are sent to one URL. This may take long: it reads journals, and may list and
   /// compare all files.
   ///
-  /// - Parameter noteCompared: is called for each file whose URL is compared.
-  package init(_ batch: Batch, noteCompared: @escaping () -> Void = {}) throws(BatchError) {
+  /// - Parameter observe: receives what is done with each file.
+  package init(
+    _ batch: Batch, observe: @escaping BatchPreparation.Observer = { _ in }
+  ) throws(BatchError) {
     var batch = batch
     func makeCheck(hasOneRoot: Bool) -> URLCheck? {
       URLCheck(
         batch, hasOneRoot: hasOneRoot, hasIndices: batch.manifest == nil,
-        in: batch.listing.temporaryDirectory, noteCompared: noteCompared)
+        in: batch.listing.temporaryDirectory, noteCompared: { observe(.comparingURLs) })
     }
     guard batch.manifest == nil, let path = batch.journal else {
       self = try Self(ofManifestOrFilesIn: batch, makeCheck)
@@ -60,7 +62,7 @@ package struct PreparedBatch {
     }
     let directory = try Self.directory(path)
     let rounds = try EarlierRounds(in: path, of: batch)
-    let listing = try Self.listing(batch, rounds, in: directory, at: path, makeCheck)
+    let listing = try Self.listing(batch, rounds, in: directory, at: path, observe, makeCheck)
     self.listing = listing
     manifest = listing.extent.id
     (batch.id, batch.hasManifest) = (listing.extent.id, true)
@@ -133,7 +135,8 @@ package struct PreparedBatch {
   /// The files of the round that is not finished, or of a new round.
   private static func listing(
     _ batch: Batch, _ rounds: EarlierRounds, in directory: DirectoryDescriptor,
-    at path: LocalPath, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
+    at path: LocalPath, _ observe: @escaping BatchPreparation.Observer,
+    _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
   ) throws(BatchError) -> RecordedListing {
     var options = batch.listing
     options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
@@ -151,7 +154,7 @@ package struct PreparedBatch {
     }
     return try RecordedListing.newRound(
       in: directory, at: path, named: name, followsLinks: options.followsLinks,
-      after: rounds.comparison, makeCheck: makeCheck, list)
+      after: rounds.comparison, observe, makeCheck: makeCheck, list)
   }
 
   /// Begins the journal; nil if there is none.

@@ -38,9 +38,10 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
   // have no other end.
   let interruption = Interruption(gracePeriod: 10, cleanup: 2, onHangUp: changes?.reread)
+  // People wait for files that are listed and compared, too.
+  let start = ContinuousClock.now
   let input = try PreparedBatch.prepare(plan, showing: display, interruption)
   let journal = try convertingErrors { () throws(BatchError) in try input.beginJournal() }
-  let start = ContinuousClock.now
   let outputLock = Guarded(false)
   var batch = input.batch
   batch.maximumFoundConcurrency = max(4, min(batch.maximumFoundConcurrency, (descriptorLimit() - 24) / 4))

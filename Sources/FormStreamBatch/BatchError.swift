@@ -20,6 +20,9 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let inputMissing = Code(.inputMissing)
     /// The file or directory exists but can't be read.
     public static let inputUnreadable = Code(.inputUnreadable)
+    /// The file can't be read to compare it with what earlier runs sent. The server has it, or may have it, so it is not sent,
+    /// and the next round compares it again.
+    public static let notCompared = Code(rawValue: "not-compared")
     /// This process, or the system, has too many files open. The file is not at fault: try again.
     public static let tooManyOpenFiles = Code(rawValue: "too-many-open-files")
     /// The path names something other than a regular file.

@@ -30,6 +30,16 @@ extension BatchError {
     return BatchError(code, on: path.description, "\(text)", underlying: error)
   }
 
+  /// The error for a file that the server has or may have, and that can't be read to compare it.
+  static func notCompared(_ error: BatchError) -> BatchError {
+    // Such a file is not sent either, and its message says why.
+    if error.code == .sourceChanged { return error }
+    return BatchError(
+      .notCompared, on: error.subject,
+      "\(error.message) It can't be compared with what earlier runs sent, so it is not sent; the next round compares it again.",
+      underlying: error.underlying)
+  }
+
   static func notAFile(at path: LocalPath, _ what: String) -> BatchError {
     BatchError(
       .notAFile, on: path.description,

@@ -186,7 +186,8 @@ package struct RoundComparison {
     var contents = ListedContents(file, isCompared: rules.comparesContents)
     // While the file was not there, another one may have been sent to its URL.
     let isReplaced = sharesURLs && history.isGone
-    if !isReplaced, contents.are(history.accepted?.version) {
+    let isBack = history.isGone && !contents.areCertainly(history.accepted)
+    if !isReplaced, !isBack, contents.are(history.accepted?.version) {
       if !history.isLastAccepted {
         try entries.add(ManifestEncoder.line(for: file.manifestPath, isGone: false))
       }
@@ -198,13 +199,14 @@ package struct RoundComparison {
       round.again += 1
       return file
     }
-    let isSame = history.last.map { contents.are($0.version) || file.problem != nil }
+    if let problem = history.problem(of: &contents) { file.problem = problem }
+    let isSame = isBack ? nil : history.last.map { contents.are($0.version) || file.problem != nil }
     switch isSame {
     case true?: round.again += 1
     case false? where !history.isGone: round.changed += 1
     case false?, nil: round.new += 1
     }
-    history.complete(&file, &contents)
+    history.complete(&file, &contents, isNew: isBack)
     if let lastTime, file.modified <= lastTime || file.problem != nil {
       (file.maybeDuplicate, file.keyRecord) = (true, nil)
     }
@@ -223,9 +225,11 @@ extension KnownFile {
       ? Version(size: file.size, modified: file.modified, sha256: file.sha256) : nil
     version = accepted ?? listed
     if version?.sha256 == nil, version?.size == listed?.size { version?.sha256 = file.sha256 }
-    status = index.status(of: file.offset)
+    // A file with a problem that does not pass is never sent, so its round says nothing new.
+    let isNeverSent = file.problem.map { !BatchFile.passingProblems.contains($0.code) } ?? false
+    status = isNeverSent ? .unsent : index.status(of: file.offset)
     self.index = file.number
-    maybeDuplicate = file.maybeDuplicate
+    maybeDuplicate = file.maybeDuplicate && !isNeverSent
     place = RecordPlace(manifest: manifest, offset: file.offset)
     keyRecord = file.keyRecord
     slices = index.progress(of: file)

@@ -141,7 +141,7 @@ extension Failure {
   init(_ error: BatchError) {
     let exit: ExitCode =
       switch error.code {
-      case .inputMissing, .inputUnreadable, .notAFile, .outsideRoot, .listUnreadable,
+      case .inputMissing, .inputUnreadable, .notCompared, .notAFile, .outsideRoot, .listUnreadable,
         .listMalformed, .manifestUnreadable, .manifestMalformed, .journalUnreadable,
         .journalMalformed:
         .noInput

@@ -181,7 +181,9 @@ enum CurlFlag {
     Entry("Y", "speed-limit", hint: "--stall-timeout S limits the time without a byte."),
     Entry(
       "Z", "parallel", "parallel-immediate", "parallel-max",
-      hint: "requests are sent one after another; formstream send -j N sends several at a time."),
+      hint:
+        "requests are sent one after another; several commands get several files at a time, and formstream send -j N uploads several."
+    ),
     Entry(nil, "rate", hint: "formstream send --max-rate N limits the requests in a second."),
     Entry(
       nil, "fail-early",

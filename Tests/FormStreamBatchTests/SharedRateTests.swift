@@ -85,6 +85,18 @@ import Testing
     #expect(server.requests.reduce(0) { $0 + $1.bodyCount } > 300_000)
   }
 
+  @Test(.timeLimit(.minutes(2))) func `streams of HTTP/2 wait for their turns as well`() async throws {
+    let server = try ScriptedHTTP2Server { _ in .good() }
+    let place = try TemporaryDirectory()
+    for number in 0..<20 { try place.make("in/f\(number)", size: 10_000) }
+    var batch = try Batch([.path(place.local("in"))], to: server.url)
+    batch.session.version = .http2
+    batch.request.options.maximumRate = 200_000
+    batch.concurrency = 10
+    let totals = try await batch.start().end()
+    #expect(totals[.ok] == 20 && server.requests.count == 20)
+  }
+
   @Test func `asking costs nothing noticeable`() async throws {
     // A request asks once for each grant. Without a limit, a grant has 8 MiB.
     let asked = Guarded(0)

@@ -54,6 +54,8 @@ public struct BatchFile: Hashable, Sendable {
   /// Whether ``path`` may name a link if there is no root. Below a root, links that don't lead out of the root are followed
   /// anyway.
   package var followsLinks = false
+  /// Whether the path was named on the command line and is a link, which is followed wherever it leads.
+  package private(set) var isNamedLink = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
   /// The ``index`` of the file in an earlier run, if the manifest lists the files that were not accepted in that run.
@@ -84,5 +86,10 @@ public struct BatchFile: Hashable, Sendable {
     self.index = index
     self.offset = offset
     self.problem = problem
+  }
+
+  /// Notes that the path was named on the command line and is a link, which may lead anywhere.
+  mutating func followNamedLink() {
+    (root, followsLinks, isNamedLink) = (nil, true, true)
   }
 }

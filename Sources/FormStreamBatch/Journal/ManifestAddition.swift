@@ -133,6 +133,7 @@ final class ManifestAddition {
     // of the root, but the listing has already found this problem, so the file is not sent.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
+      if added.isNamedLink { added.followNamedLink() }
       added.keptPath = place.kept
     }
     if hasLostRecords { added.maybeDuplicate = true }

@@ -113,7 +113,7 @@ public final class FileListing: BatchInput {
   public func next() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
       try options.cancellation?.check()
-      // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../d/a" is refused,
+      // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../../t/d/a" is refused,
       // and "d/a" is still sent.
       let mark: [UInt8] = file.problem == nil ? [] : [0]
       if let seen, try !seen.insert(keys.key(of: file) + mark) {
@@ -179,18 +179,20 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// A file that was named directly. If the path names a link, the file that the link leads to is sent.
+  /// A file that was named directly. If the path names a link, the contents of the file that it leads to are sent under the name
+  /// of the link.
   private func named(_ path: LocalPath) -> BatchFile {
     // The file is meant whatever the patterns say, and a pattern that it matches is of use.
     _ = options.leavesOut(file: path.name.bytes, &leftOut)
     do throws(SystemError) {
       let isLink = try FileStatus(of: path, followsSymlinks: false).kind == .symlink
-      let path = isLink ? try resolved(path) : path
-      let status = try FileStatus(of: path, followsSymlinks: false)
+      let status = try FileStatus(of: path, followsSymlinks: true)
       guard status.kind == .regular else { throw .notFound }
       let directory = LocalPath(bytes: path.directory.bytes)
-      return listed(
+      var file = listed(
         below: directory, LocalPath(bytes: path.name.bytes), path: path, .success(status.identity))
+      if isLink { file.followNamedLink() }
+      return file
     } catch {
       return BatchFile(path: path, problem: .unreadable(at: path, error))
     }
@@ -215,7 +217,7 @@ public final class FileListing: BatchInput {
       leftOut.directories += 1
       return nil
     }
-    if options.leavesOut(file: place.relative.bytes, &leftOut) {
+    if options.leavesOut(file: place.named.bytes, &leftOut) {
       leftOut.excluded += 1
       return nil
     }

@@ -66,7 +66,7 @@ package struct ManifestEncoder {
       type: file.type, sha256: file.sha256,
       fields: file.fields,
       index: file.keptIndex, maybeDuplicate: file.maybeDuplicate, keyRecord: file.keyRecord,
-      slices: file.slices
+      slices: file.slices, isNamedLink: file.isNamedLink
     ).json.line()
   }
 

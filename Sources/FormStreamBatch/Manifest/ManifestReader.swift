@@ -189,6 +189,7 @@ public final class ManifestReader: BatchInput {
     file.fields = record.fields
     (file.maybeDuplicate, file.keyRecord) = (record.maybeDuplicate, record.keyRecord)
     file.followsLinks = followsLinks
+    if record.isNamedLink { file.followNamedLink() }
     file.index = count
     file.keptIndex = record.index
     file.offset = offset

@@ -112,11 +112,13 @@ package struct ManifestRecord: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices of the file that the server has accepted in an earlier round.
   package var slices: SliceProgress?
+  /// Whether the path was named on the command line and is a link, which is followed wherever it leads.
+  package var isNamedLink: Bool
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: SHA256Digest? = nil,
     fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false,
-    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil
+    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil, isNamedLink: Bool = false
   ) {
     self.path = path
     self.contents = contents
@@ -127,6 +129,7 @@ package struct ManifestRecord: Hashable, Sendable {
     self.maybeDuplicate = maybeDuplicate
     self.keyRecord = keyRecord
     self.slices = slices
+    self.isNamedLink = isNamedLink
   }
 
   package var json: JSONValue {
@@ -155,6 +158,7 @@ package struct ManifestRecord: Hashable, Sendable {
     if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
     if let keyRecord { members.append(.init("key_record", keyRecord.json)) }
     if let slices { members.append(.init("slices", slices.json)) }
+    if isNamedLink { members.append(.init("link", true)) }
     if let failure { members.append(.init("error", failure.record)) }
     return .object(members)
   }
@@ -221,6 +225,7 @@ package struct ManifestRecord: Hashable, Sendable {
       }
       return slices
     }
+    isNamedLink = json["link"] == true
     fields = []
     guard let list = json["fields"], list != .null else { return }
     for field in list.elements ?? [.null] {

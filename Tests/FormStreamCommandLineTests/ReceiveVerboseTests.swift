@@ -42,6 +42,21 @@ import Testing
       "\(seen)")
   }
 
+  /// Regression: the page's own requests have the URL that they go on with as a Referer, if a program sends them.
+  @Test func `the URLs of uploads are masked, wherever they stand`() throws {
+    let receiver = try Receiving("-v", "--into", "kept")
+    let id = "0123456789abcdef0123456789abcdef"
+    _ = try receiver.shell(
+      """
+      \(curl) -H 'Referer: http://h/.formstream-uploads/\(id)' -H 'X-Original-URL: /.formstream-uploads/\(id)?a' $U
+      \(curl) -I $U/.formstream-uploads/\(id)
+      \(curl) --request-target '/.formstream-uploads/\(id) x' -d a=b $U
+      """)
+    let end = try receiver.end()
+    #expect(!(end.stderr + end.output).contains(id), "\(end)")
+    #expect(end.stderr.contains("> Referer: http://h/.formstream-uploads/***\n"), "\(end.stderr)")
+  }
+
   @Test func `secrets are masked, whether the request is accepted or refused`() throws {
     let place = try TemporaryDirectory()
     try place.write("token", "canary-1\n")

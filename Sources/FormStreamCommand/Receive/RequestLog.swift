@@ -45,10 +45,10 @@ final class RequestLog: Sendable {
   /// sends are spelled out where the lines are written.
   func report(head: UploadRequest) {
     guard isVerbose, !queue.isStalled else { return }
-    let first = "\(head.method) \(head.target.hidingUploadIDs.hidingURLSecrets) \(head.version)"
-    queue.add(
-      .trace(
-        ["\(recordTime()) \(head.peer) > \(first)"] + head.headers.map { "\(head.peer) > \($0)" }))
+    let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)".hidingUploadIDs
+    // A header such as Referer may have the URL of an upload.
+    let headers = head.headers.map { "\(head.peer) > \($0.description.hidingUploadIDs)" }
+    queue.add(.trace(["\(recordTime()) \(head.peer) > \(first)"] + headers))
   }
 
   /// How much of the body has arrived: `body: 100 of 291 bytes`.

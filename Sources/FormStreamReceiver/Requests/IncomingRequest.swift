@@ -443,7 +443,9 @@ extension IncomingRequest {
   /// - Parameter status: the status of the response; nil if there is none.
   private func makeRecord(isComplete: Bool, status: Int?) {
     received = ReceivedRequest(
-      peer: connection.peer, method: (processed?.origin ?? head)?.method ?? "-",
+      peer: connection.peer,
+      // A malformed request line may have the target in the place of the method.
+      method: (processed?.origin ?? head)?.method.hidingUploadIDs ?? "-",
       target: processed?.origin.target ?? target.hidingUploadIDs, time: time,
       framing: processed == nil ? head?.framing ?? .none : .contentLength,
       contentLength: processed?.size ?? head?.contentLength, status: status,

@@ -69,6 +69,25 @@ final class OutputFile: Sendable {
     if let failure { throw failure }
   }
 
+  /// Writes the bytes after the first `written`, as many as there is room for.
+  ///
+  /// - Parameter written: how many of the bytes are written.
+  /// - Returns: nil if all bytes are written; otherwise why there is no room: the disk is full, or a limit or a quota is reached.
+  func write(_ bytes: [UInt8], written: inout Int) throws(Failure) -> Failure? {
+    guard let stream else {
+      try write(Array(bytes.dropFirst(written)))
+      written = bytes.count
+      return nil
+    }
+    do throws(SystemError) {
+      try stream.write(bytes, written: &written)
+      return nil
+    } catch {
+      guard error.isOutOfSpace else { throw failure(error) }
+      return failure(error)
+    }
+  }
+
   func write(_ text: String) throws(Failure) {
     try write(Array(text.utf8))
   }

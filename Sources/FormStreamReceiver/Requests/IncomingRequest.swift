@@ -145,7 +145,9 @@ final class IncomingRequest {
     } catch {
       // A client that announces no length may still send a body, so the bytes that follow may not be a request.
       return refuse(
-        operation?.isOrdinary ?? true ? UploadRefusal(error) : refusal(of: error), cause: error,
+        operation?.isOrdinary ?? true
+          ? UploadRefusal(error) : refusal(of: error, isKept: operation?.isCreation == false),
+        cause: error,
         isEndKnown: head.framing != .none || !head.isUpload)
     }
   }

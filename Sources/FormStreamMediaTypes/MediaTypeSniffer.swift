@@ -21,6 +21,16 @@ public final class MediaTypeSniffer: Sendable {
   private let extensions: ExtensionTable
   private let magic: Magic?
 
+  /// Creates a sniffer with the database at the path that a text names.
+  public convenience init(
+    policy: SniffingPolicy = .auto, overrides: [TypeOverride] = [],
+    extensions: ExtensionTable = .system, database: String, includesCharset: Bool = false
+  ) {
+    self.init(
+      policy: policy, overrides: overrides, extensions: extensions, database: LocalPath(database),
+      includesCharset: includesCharset)
+  }
+
   /// Creates a sniffer. If it needs libmagic's database, the database is loaded here.
   ///
   /// - Parameters:

@@ -34,6 +34,9 @@ extension Receiver {
     public init(in directory: LocalPath) {
       self.directory = directory
     }
+
+    /// The default options, with the directory that a text names.
+    public init(in directory: String) { self.init(in: LocalPath(directory)) }
   }
 }
 

@@ -29,6 +29,12 @@ public struct Batch: Sendable {
   /// Whether files that the server may have accepted in an earlier run are left out. Without a journal, this has
   /// no effect.
   public var skipsDoubtful = false
+  /// Whether files that earlier runs have delivered, and that are still there unchanged, have results, too. A program that removes
+  /// files after their results needs them: it may end between a result and the removal. Without a journal, this has no effect.
+  ///
+  /// These results come before the others. Their state is `skipped`, and ``FileResult/isAccepted`` is true. In a round that goes
+  /// on, only files of that round have them; the next round has those of all rounds.
+  public var includesAcceptedEarlier = false
 
   /// The request without its body: method, URL, headers, credentials and options. The largest rate in its options is that of
   /// all requests together. ``retry`` counts instead of the options' own policy.

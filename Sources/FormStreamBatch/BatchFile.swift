@@ -51,6 +51,9 @@ public struct BatchFile: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices that the server has accepted in an earlier round.
   package var slices: SliceProgress?
+  /// Whether the size and the time were read after the listing, because the file could not be read before. An earlier run may have
+  /// sent another version.
+  package var isFoundLater = false
   /// Whether ``path`` may name a link if there is no root. Below a root, links that don't lead out of the root are followed
   /// anyway.
   package var followsLinks = false

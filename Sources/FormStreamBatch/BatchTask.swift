@@ -30,10 +30,11 @@ public final class BatchTask: Sendable {
     self.queue = queue
     // The run's thread alone uses the files from here on.
     nonisolated(unsafe) let files = prepared.files
+    nonisolated(unsafe) let accepted = prepared.listing?.accepted
     let release = prepared.listing?.release
     Task { [run] in
       var failure: (any Error)?
-      do { _ = try await run.run { try files.next() } } catch { failure = error }
+      do { _ = try await run.run(accepted: { try accepted?.next() }, { try files.next() }) } catch { failure = error }
       release?()
       queue.end(failure)
     }

@@ -46,6 +46,15 @@ extension RatePeriod {
   }
 }
 
+extension [RatePeriod] {
+  /// The lowest rate that holds now; nil if none does.
+  package var currentRate: Int64? {
+    guard !isEmpty else { return nil }
+    let minute = minuteOfDay()
+    return filter { $0.contains(minute) }.map(\.rate).min()
+  }
+}
+
 extension Batch {
   /// How many bytes a request that begins now may send in a second, at most; nil for no limit. The requests that are sent at the
   /// same time have equal shares.

@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     ("get", "--retry", "default: 2 for files"), ("post", "--retry", "default: 0"),
     ("send", "--retry", "default: 2"), ("get", "--limit-rate", "Receive at most"),
-    ("put", "--limit-rate", "Send at most"), ("get", "--data", "-G"),
+    ("put", "--limit-rate", "Send at most"), ("send", "--limit-rate", "at a time of the day"), ("get", "--data", "-G"),
     ("get", "--globoff", "in URLs as they are"), ("get", "--response-timeout", "the request"),
     ("get", "--request", "instead of GET"), ("post", "--request", "instead of POST"),
     ("send", "--request", "instead of POST"), ("get", "--retry-all-errors", "404"),

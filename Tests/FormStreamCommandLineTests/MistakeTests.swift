@@ -129,8 +129,12 @@ import Testing
       64, ["--limit-rate (argument 6) is not a rate", "such as 500K"], "post", "-d", "a", url,
       "--limit-rate", "1MB"),
     Mistake(
-      64, ["--limit-rate has a time of the day, which only send takes"], "--limit-rate", "09:00-18:00 2M", "post",
-      "-d", "a", url),
+      64, ["--limit-rate (argument 3) is not a rate", "as in '09:00-18:00 2M'"], "post", "--limit-rate", "9-18 2M", "-d", "a",
+      url),
+    Mistake(64, ["--bwlimit is not a flag", "--limit-rate 2M"], "send", "--bwlimit", "2M", url, "f.txt"),
+    Mistake(64, ["--bwlimit is not a flag", "--limit-rate 2M"], "put", "--bwlimit=2M", "f.txt", url),
+    Mistake(64, ["--parallel is not a flag", "-j N"], "send", "--parallel", url, "f.txt"),
+    Mistake(64, ["-Z is not a flag", "-j N"], "send", "-Z", url, "f.txt"),
     Mistake(
       64, ["--limit-rate (argument 3) is not a rate", "such as 500K."], "send", "--limit-rate", "09:00-18 2M", url, "nosuch"),
     Mistake(

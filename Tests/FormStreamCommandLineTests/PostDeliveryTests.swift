@@ -120,6 +120,13 @@ import Testing
   @Test func `a rate limit does not delay small bodies`() throws {
     let server = try ScriptedServer(requests: [.good()])
     #expect(try formstream("post", "--limit-rate", "1M", "-d", "a", server.url).exit == 0)
+    // A time of the day that never comes, and one that always holds.
+    let periods = try shell(
+      "for limit in '09:00-09:01 1' '00:00-24:00 2K'; do $F post --limit-rate 3K --limit-rate \"$limit\" --to-curl -d a http://h/; done"
+    )
+    #expect(
+      periods.output.count { $0 == "\n" } == 2 && periods.output.contains("--limit-rate 2048"),
+      "\(periods.output) \(periods.stderr)")
     #expect(server.faults.isEmpty)
   }
 

@@ -32,6 +32,8 @@ package final class RecordedListing: BatchInput {
   /// How many unchanged files were compared by size and time although the contents were to be compared, because no earlier
   /// run has computed their digests.
   package let uncompared: Int
+  /// The files of a new round that earlier rounds have delivered; nil if nobody asks for them.
+  private(set) var accepted: AcceptedFiles?
   private var count = 0
   /// The part of an earlier run's manifest that was not read yet.
   private var earlier: ManifestReader?
@@ -73,9 +75,9 @@ package final class RecordedListing: BatchInput {
   ///   - manifest: the manifest of the new round. If there is nothing new, it is the manifest of the round before.
   ///   - leftOut: the entries that the new listing has left out.
   init(
-    _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries
+    _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries, accepted: AcceptedFiles?
   ) {
-    (self.kind, self.leftOut) = (kind, leftOut)
+    (self.kind, self.leftOut, self.accepted) = (kind, leftOut, accepted)
     (round, uncompared) = (entries.round, entries.uncompared)
     (extent, root, hasOneRoot) = (manifest.extent, manifest.root, manifest.hasOneRoot)
     earlier = kind == .nothingNew ? nil : manifest

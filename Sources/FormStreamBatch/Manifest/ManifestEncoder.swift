@@ -19,15 +19,19 @@ package struct ManifestEncoder {
   ///   - hasOneRoot: whether the records are different files below the root.
   ///   - round: the round that the manifest is of; nil if it was not compared with earlier rounds.
   ///   - parent: the id of the manifest whose failed files are listed; nil if they are not such files.
+  ///   - isFailedList: whether files that were not accepted are listed.
+  ///   - journal: the directory with the journals of the run that did not accept them; nil if it kept none.
   package init(
     root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, isFailedList: Bool = false, journal: LocalPath? = nil
   ) {
     self.id = id ?? UUIDText.random()
     header =
       ManifestHeader(
         id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round,
-        parent: parent
+        parent: parent, isFailedList: isFailedList,
+        // The list may be sent from another directory.
+        journal: journal.flatMap { try? resolved($0) }
       ).json.line()
     offset = Int64(header.count)
   }

@@ -23,6 +23,10 @@ public final class ManifestReader: BatchInput {
   package let round: Round?
   /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
   package let parent: String?
+  /// Whether the manifest lists files that were not accepted.
+  package let isFailedList: Bool
+  /// The directory with the journals of the run that did not accept the files; nil if it kept none, or if this is no such list.
+  package let journal: LocalPath?
 
   /// Where the first record begins, and how many bytes the records have.
   private let begin: Int64
@@ -51,6 +55,15 @@ public final class ManifestReader: BatchInput {
     try self.init(path, shard: shard, followsLinks: followsLinks, acceptsTornEnd: false)
   }
 
+  /// Opens the manifest at the path that a text names.
+  ///
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  public convenience init(
+    _ path: String, shard: Shard? = nil, followsLinks: Bool = false
+  ) throws(BatchError) {
+    try self.init(LocalPath(path), shard: shard, followsLinks: followsLinks)
+  }
+
   /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out. A manifest ends like this if the
   ///   process that wrote it was killed.
   package init(
@@ -75,6 +88,7 @@ public final class ManifestReader: BatchInput {
     id = header.id
     root = header.root
     (listing, round, parent) = (header.listing, header.round, header.parent)
+    (isFailedList, journal) = (header.isFailedList, header.isFailedList ? header.journal : nil)
     hasOneRoot = header.hasOneRoot
     begin = lines.position
     size = max(0, fileSize - begin)

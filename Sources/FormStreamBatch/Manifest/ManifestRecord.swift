@@ -26,10 +26,14 @@ package struct ManifestHeader: Hashable, Sendable {
   package var round: Round?
   /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
   package var parent: String?
+  /// Whether the manifest lists files that were not accepted.
+  package var isFailedList: Bool
+  /// The directory with the journals of the run that did not accept the files; nil if it kept none.
+  package var journal: LocalPath?
 
   package init(
     id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, isFailedList: Bool = false, journal: LocalPath? = nil
   ) {
     self.id = id
     self.root = root
@@ -37,6 +41,8 @@ package struct ManifestHeader: Hashable, Sendable {
     self.hasOneRoot = hasOneRoot
     self.round = round
     self.parent = parent
+    self.isFailedList = isFailedList
+    self.journal = journal
   }
 
   package var json: JSONValue {
@@ -49,6 +55,11 @@ package struct ManifestHeader: Hashable, Sendable {
     if let listing { members.append(.init("listing", .string(listing))) }
     if let round { members.append(.init("round", round.json)) }
     if let parent { members.append(.init("parent", .string(parent))) }
+    if isFailedList { members.append(.init("failed", true)) }
+    if let journal {
+      let path = JSONValue.path(journal)
+      members += [.init("journal", path.text), .init("journal_b64", path.base64)]
+    }
     return .object(members)
   }
 
@@ -70,6 +81,9 @@ package struct ManifestHeader: Hashable, Sendable {
     hasOneRoot = json["one_root"] == true
     round = json["round"].flatMap(Round.init)
     parent = json["parent"]?.text
+    // Lists of earlier versions name their parents alone.
+    isFailedList = json["failed"] == true || parent != nil
+    journal = try json.path("journal")
   }
 }
 

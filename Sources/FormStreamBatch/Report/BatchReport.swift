@@ -20,6 +20,19 @@ package struct BatchReport: Sendable {
     package let state: BatchState?
     let manifest: String
     let offset: Int64
+
+    /// Why the file was not accepted.
+    ///
+    /// - Parameter result: what a journal says about the file; nil if none says anything.
+    package func explanation(by result: RunHistory.Entry?) -> String {
+      result.map { $0.explanation ?? "" } ?? reasonWithoutResult
+    }
+
+    /// Why no journal says what became of the file.
+    var reasonWithoutResult: String {
+      state == nil
+        ? "No journal has a result for it." : "A request for it may have begun, and no journal says what became of it."
+    }
   }
 
   /// The first files that were not accepted.
@@ -89,12 +102,15 @@ package struct BatchReport: Sendable {
   ///   - window: how many bytes of the manifest are examined together; tests use fewer.
   ///   - temporaryDirectory: the directory for temporary files, in which the files of several rounds are sorted.
   ///   - begin: receives the open manifest before the first file is examined.
+  ///   - failures: receives all files that were not accepted; nil if they are not listed.
+  ///   - accepted: receives each accepted file, with the size and time of the accepted version; nil if they are not listed.
   ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, it has its
   ///     current size and time.
   package init<Failure: Error>(
     on manifests: [LocalPath], shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
-    temporaryDirectory: LocalPath = "/tmp",
+    temporaryDirectory: LocalPath = "/tmp", failures: FailureList? = nil,
+    accepted: ((BatchFile) throws -> Void)? = nil,
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     rounds = manifests.count
@@ -113,13 +129,17 @@ package struct BatchReport: Sendable {
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)
+      // A file that was missing when it was listed has the version that was sent in the journals alone.
+      var versions =
+        accepted == nil ? nil : try AcceptedVersions(of: reader.extent, in: set, sortedIn: temporaryDirectory)
       damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
         var entry = entry
         (entry.manifest, entry.period) = (reader.id, period)
-        if files != nil { try files?.add(entry) } else { try count(entry, rest) }
+        if let version = try versions?.version(of: entry.file.offset) { entry.note(accepted: version) }
+        if files != nil { try files?.add(entry) } else { try count(entry, failures, accepted, rest) }
       }
     }
-    try files?.forEach { entry in try count(entry, rest) }
+    try files?.forEach { entry in try count(entry, failures, accepted, rest) }
   }
 
   /// Passes on each file of a manifest, with what the journals say about it. Returns how many journals have lines that can't
@@ -195,17 +215,20 @@ package struct BatchReport: Sendable {
       + groups.filter { !$0[0].head.isHarmlessTwice }
   }
 
-  /// Counts a file, and passes it on if it was not accepted.
+  /// Counts a file, and passes it on.
   private mutating func count<Failure: Error>(
-    _ entry: RoundFindings.Entry, _ rest: (BatchFile) throws(Failure) -> Void
-  ) throws(Failure) {
+    _ entry: RoundFindings.Entry, _ failures: FailureList?, _ accepted: ((BatchFile) throws -> Void)?,
+    _ rest: (BatchFile) throws(Failure) -> Void
+  ) throws {
     guard let (file, finding) = entry.found else { return }
     let state = count(file, finding, of: entry.manifest)
-    if state == .ok { return }
-    if unaccepted.count < Self.maximumUnaccepted {
-      unaccepted.append(
-        Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset))
+    if state == .ok {
+      try accepted?(file)
+      return
     }
+    let unaccepted = Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset)
+    if self.unaccepted.count < Self.maximumUnaccepted { self.unaccepted.append(unaccepted) }
+    try failures?.add(unaccepted)
     try rest(
       file.again(
         isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored, .mayBeLost]),

@@ -4,7 +4,7 @@ import FormStreamMultipart
 struct RoundFindings {
   /// A file of a manifest, and what journals say about it.
   struct Entry {
-    let file: BatchFile
+    private(set) var file: BatchFile
     /// What journals say; nil if the entry says only whether the file is there.
     fileprivate(set) var finding: JournalFindings.Finding?
     /// Whether the file is not there any more.
@@ -24,6 +24,13 @@ struct RoundFindings {
       case .presence(let file, let isGone):
         (self.file, self.finding, self.isGone) = (file, nil, isGone)
       }
+    }
+
+    /// Gives the file the size and the time of the version that was accepted.
+    mutating func note(accepted version: KnownFile.Version) {
+      guard finding?.contains(.accepted) == true else { return }
+      (file.size, file.modified) = (version.size, version.modified)
+      (file.problem, file.isFoundLater) = (nil, false)
     }
 
     /// The file and what is known about it; nil if the entry says only whether the file is there.

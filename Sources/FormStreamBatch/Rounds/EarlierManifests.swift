@@ -26,7 +26,9 @@ package struct EarlierManifests: Sendable {
   ) throws(BatchError) {
     self.journals = journals
     var candidates = named
-    for directory in journals.directories { candidates += try RecordedListing.manifests(in: directory) }
+    for directory in journals.directories {
+      candidates += try RecordedListing.manifests(in: directory) + SentFailedList.copies(in: directory)
+    }
     var found: [String: ManifestReader] = [:]
     for path in candidates {
       let manifest = try ManifestReader(path)

@@ -40,7 +40,7 @@ struct EarlierRounds {
     get throws(BatchError) {
       RecordedListing.Comparison(
         rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)),
-        rules: batch.rounds, sliceSize: batch.sliceSize,
+        rules: batch.rounds, sliceSize: batch.sliceSize, keepsAccepted: batch.includesAcceptedEarlier,
         temporaryDirectory: batch.listing.temporaryDirectory,
         cancellation: batch.listing.cancellation)
     }

@@ -11,6 +11,8 @@ extension RecordedListing {
     let rules: RoundRules
     /// The size of the slices in which the new round sends files; nil if it sends each file in one piece.
     let sliceSize: Int64?
+    /// Whether the files that earlier rounds have delivered are kept, too.
+    let keepsAccepted: Bool
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
     let cancellation: BatchCancellation?
@@ -31,6 +33,7 @@ extension RecordedListing {
       earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber, sliceSize: earlier.sliceSize,
       in: earlier.temporaryDirectory)
     comparison.cancellation = earlier.cancellation
+    comparison.accepted = earlier.keepsAccepted ? AcceptedFiles(in: earlier.temporaryDirectory) : nil
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)
@@ -46,14 +49,16 @@ extension RecordedListing {
     try check?.finish()
     if entries.isEmpty, let last = earlier.rounds.manifests.last {
       let manifest = try ManifestReader(last)
-      return RecordedListing(.nothingNew, entries, manifest, leftOut: listing.leftOut)
+      return RecordedListing(
+        .nothingNew, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted)
     }
     let encoder = ManifestEncoder(
       root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round)
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
     let manifest = try ManifestReader(try file.complete(), followsLinks: followsLinks)
-    return RecordedListing(.newRound, entries, manifest, leftOut: listing.leftOut)
+    return RecordedListing(
+      .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted)
   }
 }
 

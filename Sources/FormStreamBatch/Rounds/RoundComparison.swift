@@ -41,6 +41,8 @@ package struct RoundComparison {
 
   /// Ends the comparison.
   var cancellation: BatchCancellation?
+  /// Receives the files that the server has; nil if nobody asks for them.
+  var accepted: AcceptedFiles?
   /// Whether two paths may have had the same URL, one after the other.
   package var sharesURLs = false
 
@@ -184,6 +186,7 @@ package struct RoundComparison {
       }
       guard rules.sendsAll else {
         round.unchanged += 1
+        try accepted?.add(file)
         if contents.isUncompared { entries.uncompared += 1 }
         return nil
       }

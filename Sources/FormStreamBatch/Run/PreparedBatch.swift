@@ -108,6 +108,7 @@ package struct PreparedBatch {
       return
     }
     let opened = try Self.directory(directory)
+    if reader.isFailedList { try SentFailedList.keep(reader, in: opened) }
     let rounds = try EarlierRounds(in: directory, of: batch)
     let earlier = try rounds.index(of: reader.extent, at: path)
     journal = try PlannedJournal(opened, reader.extent, parent: reader.parent, rounds, earlier, batch)

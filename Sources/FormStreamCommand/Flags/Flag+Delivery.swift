@@ -155,14 +155,15 @@ extension Flag {
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
       verbs: Verb.requesting,
-      summary: "Send at most RATE bytes a second, such as 500K or 2M",
+      summary: "Send at most RATE bytes a second: 500K, 2M, or 2M at a time of the day",
       summaries: [
-        .get: "Receive at most RATE bytes a second, such as 500K or 2M"
+        .get: "Receive at most RATE bytes a second: 500K, 2M, or 2M at a time of the day"
       ],
       detail: """
         With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share. send also takes times of the day, as in '09:00-18:00 2M': a request that begins in such a \
-        time has its limit, and at other times there is none.
+        time gets an equal share. With a time of the day, as in '09:00-18:00 2M', the limit holds at that time, by the local \
+        clock: for requests of send that begin then, and for other commands if the command begins then. The flag may be \
+        repeated; the lowest limit counts.
         """
     ) { (arguments, argument) throws(Failure) in
       if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {
@@ -172,7 +173,7 @@ extension Flag {
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
           "\(argument.named("--limit-rate")) is not a rate: write bytes a second, with or without K, M or G at "
-            + "the end, such as 500K. With send, a time of the day may come before it, as in '09:00-18:00 2M'.")
+            + "the end, such as 500K. A time of the day may come before it, as in '09:00-18:00 2M'.")
       }
       arguments.request.options.maximumRate = rate
     },

@@ -12,14 +12,21 @@ final class OutputFile: Sendable {
   private let pending: PendingFile?
 
   private let replacesFile: Bool
+  /// Whether the bytes go to the disk before the file gets its name.
+  private let isSynchronized: Bool
   /// The flag that names the output, for messages.
   private let flag: String
 
   /// - Parameters:
   ///   - flag: the flag that names the output.
   ///   - replacesFile: whether an existing file may be replaced.
-  init(_ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true) throws(Failure) {
+  ///   - isSynchronized: whether the bytes go to the disk before the file gets its name; nil if only those of a file that replaces
+  ///     none do.
+  init(
+    _ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true, isSynchronized: Bool? = nil
+  ) throws(Failure) {
     self.replacesFile = replacesFile
+    self.isSynchronized = isSynchronized ?? !replacesFile
     self.flag = flag
     switch target {
     case .standardOutput:
@@ -102,7 +109,7 @@ final class OutputFile: Sendable {
     do throws(SystemError) {
       // Other files may refer to a file that is never replaced. Its bytes go to the disk before it gets its name, so
       // that the file is not lost in a crash.
-      try pending.finishWriting(isSynchronized: !replacesFile)
+      try pending.finishWriting(isSynchronized: isSynchronized)
     } catch {
       throw failure(error)
     }

@@ -16,7 +16,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   guard plan.journals.isEmpty, plan.manifests.isEmpty else {
     return try makeManifest(ofRound: plan, listing, details, output)
   }
-  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
+  try output.begin(ManifestEncoder(root: listing.root, hasOneRoot: listing.hasOneRoot))
   let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   var problems = Problems()
   var (count, bytes) = (0, Int64(0))
@@ -65,7 +65,7 @@ private func makeManifest(
       })
   }
   let round = entries.round
-  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot, round: round)
+  try output.begin(ManifestEncoder(root: listing.root, hasOneRoot: listing.hasOneRoot, round: round))
   while let piece = try convertingErrors({ () throws(BatchError) in try entries.nextPiece() }) {
     try output.write(piece)
   }

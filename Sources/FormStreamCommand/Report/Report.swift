@@ -7,20 +7,22 @@ import FormStreamPlatform
 func report(_ plan: ReportPlan) throws(Failure) {
   let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   try plan.checkPage(besides: manifests)
-  let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
+  let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target, isFailedList: true) }
   let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
+  let list = try plan.list.map { list throws(Failure) in try ReportListing(list) }
   var report: BatchReport
   do {
     report = try BatchReport(
       on: manifests, shard: plan.shard, in: plan.directories,
-      temporaryDirectory: LocalPath(bytes: temporaryDirectory),
+      temporaryDirectory: LocalPath(bytes: temporaryDirectory), failures: list?.failures, accepted: list?.accepted,
       begin: { manifest throws(Failure) in
         try failed?.begin(
           of: FailedList.Origin(
             root: manifest.root, hasOneRoot: manifest.hasOneRoot, manifest: manifest.id,
-            round: manifest.round))
+            round: manifest.round, journal: plan.directories.count == 1 ? plan.directories[0] : nil))
       },
       rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
+    try list?.finish(report)
   } catch {
     throw Failure(anyOf: error)
   }
@@ -41,8 +43,9 @@ func report(_ plan: ReportPlan) throws(Failure) {
     try OutputFile(.standardOutput).write(
       report.record(shard: plan.shard, exit: Int(exit.rawValue)).line())
   } else {
-    // If the manifest of `--failed` or the page goes to standard output, the report goes to standard error.
-    let output = plan.failed.isStandardOutput || plan.page.isStandardOutput ? nil : try OutputFile(.standardOutput)
+    // If the manifest of `--failed`, the page or a list goes to standard output, the report goes to standard error.
+    let isTaken = plan.failed.isStandardOutput || plan.page.isStandardOutput || list != nil
+    let output = isTaken ? nil : try OutputFile(.standardOutput)
     for line in report.lines {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
     }

@@ -53,11 +53,12 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
     } else {
       nil
     }
+  let messages = FailureMessages()
   let report: @Sendable (FileResult) throws -> Void = { result in
     if let output {
       try outputLock.withLock { _ in try output.write(result.record.line()) }
-    } else if let error = result.error, !plan.isQuiet {
-      StandardError.note("\(result.file.path): \(result.state.rawValue): \(error.message)")
+    } else if !plan.isQuiet {
+      messages.note(result)
     }
     try log?.add(result)
   }
@@ -86,6 +87,7 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   } catch {
     failure = error
   }
+  messages.finish(run.earlyEnd)
   display.finish(BatchProgress(run, isDone: true))
   do throws(Failure) { try failedList?.finish() } catch {
     failure = failure ?? error

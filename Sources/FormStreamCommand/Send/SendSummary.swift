@@ -83,7 +83,9 @@ struct SendSummary {
       totals[state] > 0 ? "\(totals[state]) \(state.rawValue)" : nil
     }
     let rest = notBegun > 0 ? ["\(notBegun) not begun"] : []
-    let counts = (named + rest).joined(separator: ", ")
+    // A run that ended itself has not listed all files.
+    let isOpen = earlyEnd != nil && !totals.isListed
+    let counts = (named + rest + (isOpen ? ["of at least \(totals.listed) listed"] : [])).joined(separator: ", ")
     return "\(totals.listed) \(totals.listed == 1 ? "file" : "files")"
       + (counts.isEmpty ? "." : ": \(counts).")
   }
@@ -95,12 +97,19 @@ struct SendSummary {
       lines.append(sentence(about: earlyEnd))
     }
     if let journal = plan.batch.journal, exit != .ok { lines.append(line(about: journal)) }
-    return lines + (lineAboutRest.map { [$0] } ?? [])
+    return lines + [lineAboutRest, nextCommand].compactMap(\.self)
+  }
+
+  /// The command that sends the failed list; nil if there is no such file.
+  private var nextCommand: String? {
+    guard let failedList, failedList.count > 0, let path = plan.failed?.path else { return nil }
+    return "Next: \(plan.next.line(sending: path))"
   }
 
   /// The commonest errors, with the first files that had them if no messages have named the files; empty if there were none.
   var linesAboutErrors: [String] {
-    let errors = totals.commonestErrors(5)
+    // The line of the next command needs room, too.
+    let errors = totals.commonestErrors(failedList == nil ? 5 : 4)
     guard !errors.isEmpty else { return [] }
     let lines = errors.map { error in
       "  \(error.count) \(error.name)\(plan.isQuiet || plan.printsRecords ? Self.names(of: error) : ""): \(error.example)"

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources Benchmarks/peers
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check api docs lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb install uninstall clean
+.PHONY: demo test test-narrow test-release test-long test-many test-get test-slurm test-browser recording check api docs lint spelling samples consumers zoo curl-suite peers sanitize fuzz mutations bench bench-setup format order deb test-deb test-debian13 install uninstall clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -21,7 +21,13 @@ demo:
 test:
 	@.ci/install test
 	.ci/swift build . --build-tests
-	.ci/tests --parallel
+	.ci/tests
+
+# The same in a network of its own that has 4,000 ports for connections. Only root may make one.
+test-narrow:
+	@.ci/install test
+	.ci/swift build . --build-tests
+	.ci/narrow-ports .ci/tests
 
 # The tests in a release build, in which the tests of each size try all sizes and all read sizes.
 test-release:
@@ -137,6 +143,12 @@ fuzz:
 mutations:
 	@.ci/install test
 	@.ci/mutations $(MUTATIONS)
+
+# `make demo` and `make test` on Debian 13, which it sets up in .build/debian13. Tests that fail there are listed, with their
+# reasons, in Tests/Debian13/expected-failures.txt. Only root may run it.
+test-debian13:
+	@.ci/install test debian13
+	@.ci/debian13
 
 # Installs the programs that `formstream bench` and `make bench` compare with.
 bench-setup:

@@ -31,7 +31,8 @@ class Axis:
     """Maps values to shares of an axis. `marks` are values with their texts."""
 
     def __init__(self, title, first, last, marks, is_logarithmic=False):
-        self.title, self.marks = title, marks
+        # Steps that look alike are factors then, not differences.
+        self.title, self.marks = title + (" (logarithmic)" if is_logarithmic else ""), marks
         scale = math.log2 if is_logarithmic else float
         low, high = scale(first), scale(last)
         self.share = lambda value: (scale(max(value, first)) - low) / (high - low)
@@ -149,31 +150,34 @@ class Picture:
         def colours(index):
             return "\n".join(f".c{place} {{ stroke: {pair[index]}; }}" for place, pair in enumerate(PALETTE))
 
+        def look(back, ink, quiet, grid, ours, peer):
+            # Literal colors: many viewers don't know variables, and would draw black on black.
+            return f""".back {{ fill: {back}; }}
+text {{ fill: {ink}; stroke: {back}; }}
+.quiet {{ fill: {quiet}; }}
+.grid {{ stroke: {grid}; }}
+rect.ours {{ fill: {ours}; }}
+rect.peer {{ fill: {peer}; }}"""
+
         elements = "\n".join(self.elements)
         return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" \
 width="{WIDTH}" height="{self.height}" role="img" aria-labelledby="title description">
 <title id="title">{html.escape(self.title)}</title>
 <desc id="description">{html.escape(self.description)}</desc>
 <style>
-:root {{ color-scheme: light dark; --back: #ffffff; --ink: #1b1f24; --quiet: #525b66; --grid: #d5d9de; \
---ours: {PALETTE[0][0]}; --peer: #7d8792; }}
-text {{ font: 13px system-ui, sans-serif; fill: var(--ink); paint-order: stroke; stroke: var(--back); \
-stroke-width: 4px; stroke-linejoin: round; }}
+:root {{ color-scheme: light dark; }}
+text {{ font: 13px system-ui, sans-serif; paint-order: stroke; stroke-width: 4px; stroke-linejoin: round; }}
 .title {{ font-size: 16px; font-weight: 600; }}
 .heading, text.ours {{ font-weight: 600; }}
-.quiet {{ fill: var(--quiet); }}
-.grid {{ stroke: var(--grid); }}
 .line {{ fill: none; stroke-width: 2.5; stroke-linejoin: round; }}
-rect.ours {{ fill: var(--ours); }}
-rect.peer {{ fill: var(--peer); }}
+{look("#ffffff", "#1b1f24", "#525b66", "#d5d9de", PALETTE[0][0], "#7d8792")}
 {colours(0)}
 @media (prefers-color-scheme: dark) {{
-:root {{ --back: #14181d; --ink: #e8ebee; --quiet: #a9b2bc; --grid: #3a424b; \
---ours: {PALETTE[0][1]}; --peer: #6b7682; }}
+{look("#14181d", "#e8ebee", "#a9b2bc", "#3a424b", PALETTE[0][1], "#6b7682")}
 {colours(1)}
 }}
 </style>
-<rect width="{WIDTH}" height="{self.height}" fill="var(--back)"/>
+<rect width="{WIDTH}" height="{self.height}" class="back"/>
 {elements}
 </svg>
 """

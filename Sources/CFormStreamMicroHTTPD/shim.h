@@ -45,9 +45,11 @@ static inline struct MHD_Daemon *formstream_start_daemon(
     tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate};
     tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key};
     // RFC 8996: "TLS 1.0 … and TLS 1.1 … MUST NOT be used." RFC 9325 §4.1: without forward secrecy (RSA), whoever
-    // gets the key later can read what was recorded before.
+    // gets the key later can read what was recorded before. RFC 7525 §4.2 recommends AEAD ciphers only: CBC was attacked
+    // again and again. All ciphers that are left are strong; the server's order puts the strongest first.
     tls[2] = (struct MHD_OptionItem){
-        MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1:-RSA"};
+        MHD_OPTION_HTTPS_PRIORITIES, 0,
+        (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1:-RSA:-AES-256-CBC:-AES-128-CBC:%SERVER_PRECEDENCE"};
   }
   // 0.9.75 is stricter with 1 only in what the receiver refuses itself, with a record: a missing Host, and a blank in
   // the target. From 1.0 on, 0 would accept lines that end in LF alone.

@@ -29,6 +29,12 @@ public struct Batch: Sendable {
   /// Whether files that the server may have accepted in an earlier run are left out. Without a journal, this has
   /// no effect.
   public var skipsDoubtful = false
+  /// Whether files that earlier runs have delivered, and that are still there unchanged, have results, too. A program that removes
+  /// files after their results needs them: it may end between a result and the removal. Without a journal, this has no effect.
+  ///
+  /// These results come before the others. Their state is `skipped`, and ``FileResult/isAccepted`` is true. In a round that goes
+  /// on, only files of that round have them; the next round has those of all rounds.
+  public var includesAcceptedEarlier = false
 
   /// The request without its body: method, URL, headers, credentials and options. The largest rate in its options is that of
   /// all requests together. ``retry`` counts instead of the options' own policy.
@@ -50,8 +56,8 @@ public struct Batch: Sendable {
   public var concurrency: Int?
   /// How many requests may begin in a second; nil for no limit.
   public var requestRate: Double?
-  /// Largest rates for some times of the day, besides that of ``request``; the lowest counts. A request keeps the rate that it began
-  /// with.
+  /// Largest rates for some times of the day, besides that of ``request``; the lowest counts. It holds for all requests together,
+  /// also for those that began before.
   public var ratePeriods: [RatePeriod] = []
   /// How often a request is tried, and how long it waits in between.
   public var retry = RetryPolicy(attempts: 3)
@@ -148,8 +154,8 @@ extension Batch {
     packing.isShared ? requestsAtOnce : min(32 + 8 * requestsAtOnce, spareDescriptors)
   }
 
-  /// Whether the run finds the number of requests at the same time. If all together have a largest rate, each has a share of it, so
-  /// their number is fixed.
+  /// Whether the run finds the number of requests at the same time. It looks for the number with which most gets through, and a
+  /// largest rate leaves nothing to find.
   package var findsConcurrency: Bool {
     concurrency == nil && packing != .together && request.options.maximumRate == nil
       && ratePeriods.isEmpty

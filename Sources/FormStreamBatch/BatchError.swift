@@ -20,6 +20,9 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let inputMissing = Code(.inputMissing)
     /// The file or directory exists but can't be read.
     public static let inputUnreadable = Code(.inputUnreadable)
+    /// The file can't be read to compare it with what earlier runs sent. The server has it, or may have it, so it is not sent,
+    /// and the next round compares it again.
+    public static let notCompared = Code(rawValue: "not-compared")
     /// This process, or the system, has too many files open. The file is not at fault: try again.
     public static let tooManyOpenFiles = Code(rawValue: "too-many-open-files")
     /// The path names something other than a regular file.
@@ -30,6 +33,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let linkLoop = Code(rawValue: "link-loop")
     /// Directories are nested too deep to be listed.
     public static let nestedTooDeep = Code(.nestedTooDeep)
+    /// Fewer files were listed than there must be.
+    public static let tooFewFiles = Code(rawValue: "too-few-files")
     /// The file is not the one that the manifest or the listing describes.
     public static let sourceChanged = Code(.sourceChanged)
     /// A list of paths can't be read.

@@ -27,25 +27,16 @@ extension BatchFile {
   /// The file of a manifest as it is now, if a problem prevented it from being sent when the manifest was made.
   var lookedForAgain: BatchFile {
     guard let problem, Self.passingProblems.contains(problem.code) else { return self }
-    return again(isDoubtful: false, isChanged: true)
+    var file = again(isDoubtful: false, isChanged: true)
+    file.isFoundLater = true
+    return file
   }
 
   /// Replaces the size and the time with the file's current size and time. Does nothing if the file can't be found.
   private mutating func readStatusAgain() {
-    let found: FileStatus?
-    do throws(SystemError) {
-      found =
-        if let root {
-          try FoundDirectory(root).status(of: relative, followsLinks: true)
-        } else {
-          try FileStatus(of: path, followsSymlinks: true)
-        }
-    } catch {
-      return
-    }
-    guard let found, found.kind == .regular else { return }
+    guard let found = currentStatus, found.kind == .regular else { return }
     (size, modified) = (found.identity.size, found.identity.modifiedNanoseconds)
     sha256 = nil
-    problem = nil
+    (problem, isDirectory) = (nil, false)
   }
 }

@@ -51,9 +51,14 @@ public struct BatchFile: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices that the server has accepted in an earlier round.
   package var slices: SliceProgress?
+  /// Whether the size and the time were read after the listing, because the file could not be read before. An earlier run may have
+  /// sent another version.
+  package var isFoundLater = false
   /// Whether ``path`` may name a link if there is no root. Below a root, links that don't lead out of the root are followed
   /// anyway.
   package var followsLinks = false
+  /// Whether the path was named on the command line and is a link, which is followed wherever it leads.
+  package private(set) var isNamedLink = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
   /// The ``index`` of the file in an earlier run, if the manifest lists the files that were not accepted in that run.
@@ -62,6 +67,8 @@ public struct BatchFile: Hashable, Sendable {
   public var offset: Int64
   /// Why the file can't be sent; nil if no reason is known.
   public var problem: BatchError?
+  /// Whether the path is that of a directory that can't be listed. The files in it are not known.
+  package var isDirectory = false
 
   package init(
     path: LocalPath, root: LocalPath? = nil, relative: LocalPath? = nil,
@@ -84,5 +91,10 @@ public struct BatchFile: Hashable, Sendable {
     self.index = index
     self.offset = offset
     self.problem = problem
+  }
+
+  /// Notes that the path was named on the command line and is a link, which may lead anywhere.
+  mutating func followNamedLink() {
+    (root, followsLinks, isNamedLink) = (nil, true, true)
   }
 }

@@ -5,6 +5,7 @@ import FormStreamPlatform
 package enum BatchSettingName: String, MessageSetting {
   /// The remedy if there is nothing to resume, and no round may be begun.
   case beginsRounds = "let the run begin a round (RoundRules.beginsRounds)"
+  case minimumFiles = "ListingOptions.minimumFiles"
 
   package var description: String { rawValue }
 }

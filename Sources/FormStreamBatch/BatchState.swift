@@ -2,7 +2,8 @@
 public enum BatchState: String, CaseIterable, Sendable {
   /// The server accepted exactly the bytes that are on the disk.
   case ok
-  /// The file was not accepted, and would not be accepted the next time.
+  /// The server refused the file, or the file can't be sent as it is. Unless something is changed, a 4xx would come again; a 500 may
+  /// pass.
   case failed
   /// The file was not accepted, but may be accepted later.
   case retryable

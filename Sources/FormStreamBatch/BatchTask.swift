@@ -30,10 +30,11 @@ public final class BatchTask: Sendable {
     self.queue = queue
     // The run's thread alone uses the files from here on.
     nonisolated(unsafe) let files = prepared.files
+    nonisolated(unsafe) let accepted = prepared.listing?.accepted
     let release = prepared.listing?.release
     Task { [run] in
       var failure: (any Error)?
-      do { _ = try await run.run { try files.next() } } catch { failure = error }
+      do { _ = try await run.run(accepted: { try accepted?.next() }, { try files.next() }) } catch { failure = error }
       release?()
       queue.end(failure)
     }
@@ -70,8 +71,8 @@ public final class BatchTask: Sendable {
     return totals
   }
 
-  /// Changes the limits: those of requests that begin from now on. More requests at the same time than when the run began are not
-  /// sent.
+  /// Changes the limits. The rate is that of all requests together, also of those that are on their way. More requests at the same
+  /// time than when the run began are not sent.
   public func change(_ limits: BatchLimits) { run.change(limits) }
 
   /// Pauses the run: no byte of a file is sent until `resume` or `cancel`.

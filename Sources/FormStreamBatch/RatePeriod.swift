@@ -46,13 +46,20 @@ extension RatePeriod {
   }
 }
 
+extension [RatePeriod] {
+  /// The lowest rate that holds now; nil if none does.
+  package var currentRate: Int64? {
+    guard !isEmpty else { return nil }
+    let minute = minuteOfDay()
+    return filter { $0.contains(minute) }.map(\.rate).min()
+  }
+}
+
 extension Batch {
-  /// How many bytes a request that begins now may send in a second, at most; nil for no limit. The requests that are sent at the
-  /// same time have equal shares.
+  /// How many bytes all requests together may send in a second, at most; nil for no limit.
   func rate(at minute: @autoclosure () -> Int) -> Int64? {
     let minute = ratePeriods.isEmpty ? 0 : minute()
     let rates = ratePeriods.filter { $0.contains(minute) }.map(\.rate)
-    guard let rate = ([request.options.maximumRate].compactMap(\.self) + rates).min() else { return nil }
-    return max(1, rate / Int64(requestsAtOnce))
+    return ([request.options.maximumRate].compactMap(\.self) + rates).min().map { max($0, 1) }
   }
 }

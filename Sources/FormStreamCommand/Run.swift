@@ -11,7 +11,9 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     try checkAddressSpace()
     if arguments.isEmpty { throw overview() }
     let read = { @Sendable () throws(Failure) -> LowArguments in
-      try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
+      var typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
+      typed.words = arguments
+      return typed
     }
     let typed = try read()
     let plan = try CommandPlan(typed)

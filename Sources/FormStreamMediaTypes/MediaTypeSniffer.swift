@@ -21,6 +21,16 @@ public final class MediaTypeSniffer: Sendable {
   private let extensions: ExtensionTable
   private let magic: Magic?
 
+  /// Creates a sniffer with the database at the path that a text names.
+  public convenience init(
+    policy: SniffingPolicy = .auto, overrides: [TypeOverride] = [],
+    extensions: ExtensionTable = .system, database: String, includesCharset: Bool = false
+  ) {
+    self.init(
+      policy: policy, overrides: overrides, extensions: extensions, database: LocalPath(database),
+      includesCharset: includesCharset)
+  }
+
   /// Creates a sniffer. If it needs libmagic's database, the database is loaded here.
   ///
   /// - Parameters:
@@ -147,12 +157,23 @@ public final class MediaTypeSniffer: Sendable {
   private func typeByContent(_ bytes: UnsafeRawBufferPointer, _ filename: String) -> SniffedType {
     // libmagic's type for empty contents is not registered, so it is not used. Its other types are
     // checked like any text, because they may come from any database.
-    let content =
+    var content =
       bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.withRegisteredName }
+    // The database of libmagic 5.46 knows most archives of ZIP by their ends alone, which the first bytes don't have.
+    if content.map({ $0.essence == "application/octet-stream" }) ?? true, bytes.beginArchiveOfZIP {
+      content = MediaType("application/zip")
+    }
     let detected = Arbitration.type(content: content.flatMap { MediaType($0.essence) }) {
       policy == .auto ? extensions.firstType(of: filename, where: $0) : nil
     }
     return detected.map { $0.including(content?.charset) } ?? .unknown
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether these bytes begin with the header of a file, or with the end of an archive that is empty (APPNOTE.TXT §4.3).
+  fileprivate var beginArchiveOfZIP: Bool {
+    starts(with: [0x50, 0x4B, 3, 4]) || starts(with: [0x50, 0x4B, 5, 6])
   }
 }
 

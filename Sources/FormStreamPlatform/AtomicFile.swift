@@ -33,6 +33,8 @@ package final class AtomicFile: Sendable {
   private let directory: DirectoryDescriptor
   private let descriptor: WritableDescriptor
   private let state: Guarded<State>
+  /// Whether a file that had a name before keeps it if it is not committed.
+  private let keepsName: Bool
   private let contents = Guarded(Contents())
 
   /// Creates the file.
@@ -48,6 +50,7 @@ package final class AtomicFile: Sendable {
   ) throws(SystemError) {
     self.directory = directory
     self.temporaryName = temporaryName
+    keepsName = false
     if !isNamed,
       let file = try directory.makeUnnamedFile(permissions: permissions, testName: temporaryName)
     {
@@ -59,7 +62,8 @@ package final class AtomicFile: Sendable {
     }
   }
 
-  /// Takes over a file that has a name, such as a ``PartialFile``, and belongs to this object from now on.
+  /// Takes over a file that has a name, such as a ``PartialFile``. If it is released or discarded before the commit, the file
+  /// keeps that name: its owner decides what becomes of it.
   ///
   /// - Parameters:
   ///   - descriptor: the file, open for writing at its end.
@@ -70,6 +74,7 @@ package final class AtomicFile: Sendable {
   ) {
     (self.descriptor, self.directory, temporaryName) = (descriptor, directory, name)
     state = Guarded(.temporarilyNamed)
+    keepsName = true
     contents.withLock { contents in
       contents.size = size
       contents.reserved = size
@@ -227,12 +232,12 @@ package final class AtomicFile: Sendable {
     guard try commit(as: name) else { throw .isADirectory }
   }
 
-  /// Removes the file, unless it was committed. A file without a name takes room until this object is released.
+  /// Removes the file, unless it was committed or keeps an earlier name. A file without a name takes room until this object is released.
   package func discard() {
     let before = state.withLock { state in
       defer { state = .settled }
       return state
     }
-    if before == .temporarilyNamed { directory.remove(temporaryName) }
+    if before == .temporarilyNamed, !keepsName { directory.remove(temporaryName) }
   }
 }

@@ -24,18 +24,17 @@ import Testing
   ])
   func `other texts are none`(_ text: String) { #expect(parsed(text) == nil) }
 
-  @Test func `the lowest rate counts, and is shared`() throws {
+  @Test func `the lowest rate counts, and is that of all requests`() throws {
     var batch = Batch(request: try TransferRequest(.post, "http://127.0.0.1:1/"))
     #expect(batch.rate(at: 600) == nil && batch.findsConcurrency)
     batch.ratePeriods = [
       RatePeriod(from: 540, to: 1080, rate: 4000), RatePeriod(from: 590, to: 610, rate: 400),
     ]
-    // Without a number, four are sent at the same time.
-    #expect(batch.rate(at: 600) == 100 && batch.rate(at: 700) == 1000 && batch.rate(at: 0) == nil)
+    #expect(batch.rate(at: 600) == 400 && batch.rate(at: 700) == 4000 && batch.rate(at: 0) == nil)
     #expect(!batch.findsConcurrency)
     batch.request.options.maximumRate = 2000
     batch.concurrency = 2
-    #expect(batch.rate(at: 700) == 1000 && batch.rate(at: 0) == 1000)
+    #expect(batch.rate(at: 700) == 2000 && batch.rate(at: 0) == 2000)
     batch.ratePeriods = [RatePeriod(from: 0, to: 1440, rate: 1)]
     #expect(batch.rate(at: 0) == 1)
   }

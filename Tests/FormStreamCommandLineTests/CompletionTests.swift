@@ -117,7 +117,7 @@ import Testing
   @Test func `fish completes what is typed`() throws {
     let place = try TemporaryDirectory()
     // Here, only the last word is shown, and a choice after "=" belongs to it.
-    for line in Self.lines where !line.typed.contains("\\") {
+    for line in Self.lines {
       let typed = "formstream \(line.typed)"
       let last = line.words[line.words.count - 1]
       let isUnchanged = line.typed.hasSuffix(last)

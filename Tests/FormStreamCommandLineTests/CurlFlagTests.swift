@@ -16,6 +16,9 @@ import Testing
     (["--globoff=x"], "takes no value"), (["--progress-bar=x"], "takes no value"),
     (["--proto", "=ftp"], "--proto (argument 3)"), (["-e", "x;auto"], ";auto"),
     (["-C", "-"], "--range"), (["-J"], "-O"), (["-a"], "for FTP"),
+    // Flags that came after the curl of Debian 12.
+    (["--ech", "a"], "OPENSSL_CONF"), (["--haproxy-clientip", "a"], "no proxy's greeting"),
+    (["--ca-native"], "--cacert"), (["--skip-existing"], "--no-clobber"), (["--trace-ids"], "-v"),
     (["--timeout", "5"], "--max-time S"), (["--timeout=5"], "--connect-timeout S"),
   ])
   func `a flag of curl that is refused gets a hint`(

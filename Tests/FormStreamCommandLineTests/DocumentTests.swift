@@ -78,7 +78,9 @@ import FormStreamTestSupport
     let heading = try #require(changelog.firstMatch(of: /\n## (\d+\.\d+\.\d+)/))
     #expect(try formstream("-V").output == "formstream \(heading.1)\n")
     let installing = try shell("cat '\(root)/docs/install.md'").output
-    let manifest = try #require(installing.firstMatch(of: /\.package\(url: .*, from: "(.*)"\)/))
-    #expect(manifest.1 == heading.1)
+    let manifest = try #require(installing.firstMatch(of: /\.package\(url: .*, (from|branch): "(.*)"\)/))
+    // Before its first version is tagged, only a branch can be resolved.
+    let isReleased = !changelog.contains("## \(heading.1) (unreleased)")
+    #expect(isReleased ? manifest.1 == "from" && manifest.2 == heading.1 : manifest.1 == "branch" && manifest.2 == "main")
   }
 }

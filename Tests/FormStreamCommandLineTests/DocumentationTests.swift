@@ -213,9 +213,10 @@ import Testing
     let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
       .filter { $0.hasSuffix(".swift") && !$0.lowercased().hasPrefix("formstreamcommand/") }
     #expect(files.count > 100)
+    let flag = /"[^"]*[ (`']--[a-z][^"]*"/
     for file in files {
       for line in try Self.text("Sources/\(file)").split(separator: "\n")
-      where line.contains(/"[^"]*[ (`']--[a-z][^"]*"/) { Issue.record("\(file): \(line)") }
+      where line.contains(flag) { Issue.record("\(file): \(line)") }
     }
   }
 
@@ -235,13 +236,15 @@ import Testing
     let nouns =
       "bytes|files|parts|seconds|lines|requests|times|URLs|slices|fields|redirects|entries|headers"
     let count = try Regex(#"\\\((?<value>[^()]*(\([^()]*\)[^()]*)*)\) (\#(nouns))\b"#)
+    // A debug build reads a literal anew each time.
+    let (constant, share) = (/(^|\.)(maximum|minimum)[A-Z]/, /[ ]of ($|\\\()/)
     for (file, line) in try Self.codeLines() {
       for match in line.matches(of: count) {
         let value = match["value"]?.substring ?? ""
-        let isConstant = value.contains(/(^|\.)(maximum|minimum)[A-Z]/)
+        let isConstant = value.contains(constant)
         // "4 of 9 bytes" is a part, and "the server at … redirects the request" has a verb.
         if isConstant || line.contains("== 1 ?")
-          || line[..<match.range.lowerBound].contains(/[ ]of ($|\\\()/)
+          || line[..<match.range.lowerBound].contains(share)
           || line[match.range.upperBound...].hasPrefix(" the request")
         {
           continue
@@ -253,11 +256,11 @@ import Testing
 
   /// Regression: a message named `maximumConnectionsPerHost`, which the command has another name for.
   @Test func `messages of transfers name settings by SettingName`() throws {
+    let setting =
+      /"[^"]*(^|[^A-Za-z])(Configuration|TransferOptions|RetryPolicy|TimeLimits|TLSSettings|ProxySettings|RedirectPolicy)\.[a-z][^"]*"/
     for (file, line) in try Self.codeLines()
     where file.hasPrefix("FormStreamHTTP/") && !file.hasSuffix("/SettingName.swift") {
-      if line.contains(
-        /"[^"]*(^|[^A-Za-z])(Configuration|TransferOptions|RetryPolicy|TimeLimits|TLSSettings|ProxySettings|RedirectPolicy)\.[a-z][^"]*"/
-      ) {
+      if line.contains(setting) {
         Issue.record("\(file): \(line)")
       }
     }
@@ -285,8 +288,9 @@ import Testing
       try text("docs/records.md").split(separator: "\n## \(heading)\n").dropFirst().first)
     let tables = section.split(separator: "\n## ")[0].split(separator: "\n|---|---|\n").dropFirst()
     let rows = tables.dropFirst(table).first?.split(separator: "\n\n").first
+    let key = /`(?<key>[a-z0-9_]+)`/
     return (rows ?? "").split(separator: "\n").flatMap { row in
-      row.split(separator: "|")[0].matches(of: /`(?<key>[a-z0-9_]+)`/).map { String($0.key) }
+      row.split(separator: "|")[0].matches(of: key).map { String($0.key) }
     }
   }
 

@@ -65,9 +65,10 @@ import Testing
     Mistake(64, ["put a command before it"], "http://h/"),
     Mistake(64, ["The URL (argument 2) is a path of Windows"], "get", "C:\\Users\\me\\f.txt"),
     Mistake(66, ["does not exist", "takes files", "formstream send"], "plan", url),
+    // The system refuses this name without asking a name server.
     Mistake(
-      1, ["\"nosuch.invalid\" was not found", "Check its name"], "post", "-d", "a",
-      "http://nosuch.invalid/"),
+      1, ["\"nosuch..invalid\" was not found", "Check its name"], "post", "-d", "a",
+      "http://nosuch..invalid/"),
     Mistake(
       75, ["nothing is listening", "Check that the server is running"], "post", "-d", "a", url),
   ]
@@ -129,8 +130,12 @@ import Testing
       64, ["--limit-rate (argument 6) is not a rate", "such as 500K"], "post", "-d", "a", url,
       "--limit-rate", "1MB"),
     Mistake(
-      64, ["--limit-rate has a time of the day, which only send takes"], "--limit-rate", "09:00-18:00 2M", "post",
-      "-d", "a", url),
+      64, ["--limit-rate (argument 3) is not a rate", "as in '09:00-18:00 2M'"], "post", "--limit-rate", "9-18 2M", "-d", "a",
+      url),
+    Mistake(64, ["--bwlimit is not a flag", "--limit-rate 2M"], "send", "--bwlimit", "2M", url, "f.txt"),
+    Mistake(64, ["--bwlimit is not a flag", "--limit-rate 2M"], "put", "--bwlimit=2M", "f.txt", url),
+    Mistake(64, ["--parallel is not a flag", "-j N"], "send", "--parallel", url, "f.txt"),
+    Mistake(64, ["-Z is not a flag", "-j N"], "send", "-Z", url, "f.txt"),
     Mistake(
       64, ["--limit-rate (argument 3) is not a rate", "such as 500K."], "send", "--limit-rate", "09:00-18 2M", url, "nosuch"),
     Mistake(

@@ -37,6 +37,9 @@ import Testing
     ),
     "report failed": ("$F report --manifest m --failed rest j; cat rest", "\"path\":\"d/c\""),
     "report html": ("$F report --manifest m --html page j; cat page", "/d/c</th><td>missing</td>"),
+    "report failures": ("$F report --manifest m --failures j", "t/d/c\tmissing\t\tNo journal has a result for it.\n"),
+    "report accepted": ("cd t; echo $($F report --manifest ../m --accepted ../j)", "t/a.txt "),
+    "report null": ("$F report --manifest m --accepted -0 j | tr '\\0' '|'", "t/a.txt|"),
     "report settle": ("$F report --manifest m --settle --json j", "\"settled\":0"),
     "report json": ("$F report --manifest m --json j", "\"schema\":\"formstream.report/1\""),
   ]

@@ -14,8 +14,9 @@ import Testing
 
   /// The paths of a manifest, without its first line.
   private func paths(_ manifest: String) -> [String] {
-    manifest.split(separator: "\n").dropFirst().compactMap { line in
-      line.firstMatch(of: /\{"path":"(?<path>[^"]*)"/).map { String($0.path) }
+    let named = /\{"path":"(?<path>[^"]*)"/
+    return manifest.split(separator: "\n").dropFirst().compactMap { line in
+      line.firstMatch(of: named).map { String($0.path) }
     }
   }
 
@@ -118,7 +119,7 @@ import Testing
     #expect(kept.output.contains(#""size":null,"mtime_ns":null,"error":{"code":"input-missing","#))
 
     let listed = try shell(
-      "mkfifo p; printf 'missing\\nd/link\\np\\nd\\n../no-such\\na/../b\\nd/b\\n' | $F plan --files-from -",
+      "mkfifo p; printf 'missing\\nd/link\\np\\nd\\n../no-such\\na/../../b\\nd/b\\n' | $F plan --files-from -",
       in: place)
     #expect(listed.exit == 66)
     let codes = listed.output.matches(of: /"code":"(?<code>[a-z-]*)"/).map { String($0.code) }

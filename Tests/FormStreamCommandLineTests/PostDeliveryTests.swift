@@ -28,17 +28,22 @@ import Testing
   }
 
   private static let canIsolateNetwork =
-    (try? run(program: "/usr/bin/unshare", ["-rn", "true"]))?.exit == 0
+    (try? run(program: "/usr/bin/unshare", ["-rmn", "mount", "--bind", "/etc", "/etc"]))?.exit == 0
 
-  /// In a network of its own, without a way to a name server.
+  /// In a network of its own, without a way to the name server, which alone is asked: some machines have a program that
+  /// answers through a socket in the file system.
   @Test(.enabled(if: canIsolateNetwork))
   func `a host whose name servers don't respond may be found later`() throws {
-    let result = try run(
-      program: "/usr/bin/unshare",
-      [
-        "-rn", builtBinary("formstream"), "post", "--json", "--retry", "1", "-d", "a",
-        "http://host.example/",
-      ])
+    let place = try TemporaryDirectory()
+    try place.write("nsswitch.conf", "hosts: dns\n")
+    try place.write("resolv.conf", "nameserver 192.0.2.1\n")
+    let result = try shell(
+      """
+      exec unshare -rmn bash -c 'for name in nsswitch.conf resolv.conf; do
+        [ ! -e "/etc/$name" ] || mount --bind "$name" "/etc/$name" || exit; done
+        [ ! -d /run/nscd ] || mount -t tmpfs none /run/nscd || exit
+        exec "$F" post --json --retry 1 -d a http://host.example/'
+      """, in: place)
     #expect(result.exit == 75, "\(result.stderr)")
     #expect(result.output.contains(#""outcome":"retryable","attempts":2"#), "\(result.output)")
     #expect(result.output.contains(#""code":"host-lookup-failed""#), "\(result.output)")
@@ -120,6 +125,13 @@ import Testing
   @Test func `a rate limit does not delay small bodies`() throws {
     let server = try ScriptedServer(requests: [.good()])
     #expect(try formstream("post", "--limit-rate", "1M", "-d", "a", server.url).exit == 0)
+    // A time of the day that never comes, and one that always holds.
+    let periods = try shell(
+      "for limit in '09:00-09:01 1' '00:00-24:00 2K'; do $F post --limit-rate 3K --limit-rate \"$limit\" --to-curl -d a http://h/; done"
+    )
+    #expect(
+      periods.output.count { $0 == "\n" } == 2 && periods.output.contains("--limit-rate 2048"),
+      "\(periods.output) \(periods.stderr)")
     #expect(server.faults.isEmpty)
   }
 

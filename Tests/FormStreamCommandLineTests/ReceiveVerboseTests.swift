@@ -3,9 +3,17 @@ import Testing
 
 /// `receive -v`: the heads of requests, and the sizes of their bodies.
 @Suite struct ReceiveVerboseTests {
-  /// The messages, without times and ports.
+  /// The messages, without times and ports, one connection after the other: the receiver may write of the end of one while
+  /// the next is being served.
   private func messages(_ receiver: Receiving) throws -> String {
-    try receiver.end().stderr.replacing(
+    let lines = try receiver.end().stderr.split(separator: "\n")
+    let peers = lines.map { line in
+      line.split(separator: " ", maxSplits: 2).prefix(2).first { $0.hasPrefix("127.0.0.1:") } ?? ""
+    }
+    var order: [Substring] = []
+    for peer in peers where !order.contains(peer) { order.append(peer) }
+    let sorted = order.flatMap { peer in zip(lines, peers).filter { $0.1 == peer }.map { "\($0.0)\n" } }
+    return sorted.joined().replacing(
       #/(?m)^(20[-0-9]+T[:.0-9]+Z )?127\.0\.0\.1:\d+ /#
     ) { $0.1 == nil ? "PEER " : "TIME PEER " }
   }
@@ -40,6 +48,21 @@ import Testing
         "TIME PEER > PUT /held HTTP/1.1\nPEER > Host: a\nPEER > Content-Length: 9\nPEER > [body: 4 of 9 bytes]\n"
       ),
       "\(seen)")
+  }
+
+  /// Regression: the page's own requests have the URL that they go on with as a Referer, if a program sends them.
+  @Test func `the URLs of uploads are masked, wherever they stand`() throws {
+    let receiver = try Receiving("-v", "--into", "kept")
+    let id = "0123456789abcdef0123456789abcdef"
+    _ = try receiver.shell(
+      """
+      \(curl) -H 'Referer: http://h/.formstream-uploads/\(id)' -H 'X-Original-URL: /.formstream-uploads/\(id)?a' $U
+      \(curl) -I $U/.formstream-uploads/\(id)
+      \(curl) --request-target '/.formstream-uploads/\(id) x' -d a=b $U
+      """)
+    let end = try receiver.end()
+    #expect(!(end.stderr + end.output).contains(id), "\(end)")
+    #expect(end.stderr.contains("> Referer: http://h/.formstream-uploads/***\n"), "\(end.stderr)")
   }
 
   @Test func `secrets are masked, whether the request is accepted or refused`() throws {

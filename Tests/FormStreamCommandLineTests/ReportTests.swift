@@ -72,13 +72,13 @@ import Testing
       ))
   }
 
-  @Test func `the rest is a manifest, which is not written over another`() throws {
+  @Test func `the rest is a manifest, which replaces an earlier one and no other file`() throws {
     let run = try shell(
       Self.prepare + """
         journal a ok started failed -
         $F report --manifest m --failed rest j > /dev/null; tail -n +2 rest | sed 's/"mtime_ns":[0-9]*/T/'
-        $F report --manifest m --failed rest j; echo $?
-        $F report --manifest m --failed - j 2> text | head -n 1 | grep -c manifest/1; head -n 1 text
+        $F report --manifest m --failed rest j > /dev/null; echo $?; cp m other; $F report --manifest m --failed other j; echo $?
+        cmp m other; $F report --manifest m --failed - j 2> text | head -n 1 | grep -c manifest/1; head -n 1 text
         $F report --manifest rest j; $F report --manifest m --failed all j > /dev/null 2>&1; wc -l < all
         """)
     #expect(
@@ -86,6 +86,7 @@ import Testing
         {"path":"2","path_b64":null,"size":1,T,"maybe_duplicate":true}
         {"path":"3","path_b64":null,"size":1,T}
         {"path":"4","path_b64":null,"size":1,T}
+        3
         74
         1
         4 files: 1 ok, 1 failed, 1 unknown, 1 missing. 1 B accepted.

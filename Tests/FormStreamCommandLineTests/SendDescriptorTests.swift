@@ -25,10 +25,11 @@ import Testing
   }
 
   private func outcomes(_ output: String) -> Set<String> {
-    Set(
+    let named = #/"outcome":"([a-z-]*)"/#
+    return Set(
       output.split(separator: "\n").compactMap { line in
         line.contains("formstream.record/2")
-          ? line.firstMatch(of: #/"outcome":"([a-z-]*)"/#).map { String($0.output.1) } : nil
+          ? line.firstMatch(of: named).map { String($0.output.1) } : nil
       })
   }
 

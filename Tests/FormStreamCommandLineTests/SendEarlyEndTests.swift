@@ -22,11 +22,34 @@ import Testing
       result.stderr.contains(
         "The server refused the first requests with \(status), so the run was ended: check the credentials"))
     #expect((4...6).contains(server.requests.count), "\(server.requests.count)")
+    // Each message names a file, and says the same.
+    let said = result.stderr.split(separator: "\n").count { $0.contains(": failed: The server at") }
+    #expect(said == 1 && result.stderr.contains("refused in the same way."), "\(result.stderr)")
     // Files that were not listed yet are not in the list.
     let listed = try String(contentsOfFile: place.path("rest"), encoding: .utf8).split(separator: "\n").count - 1
     let again = try ScriptedServer { _ in .good() }
     #expect(try formstream("send", again.url, "--manifest", "rest", in: place).exit == 0)
     #expect(listed >= 4 && Set(again.sentFiles).count == listed)
+  }
+
+  /// Regression: "330 files" of a folder of 10,000, because no more were listed.
+  @Test func `a run that ends itself does not say how many files there are`() throws {
+    let server = try ScriptedServer { _ in .good(401) }
+    let place = try Self.makeFiles()
+    // The list does not end before the run does.
+    let result = try shell(
+      "{ ls f*; for n in $(seq 300); do grep -qs 'was ended' messages && break; sleep 0.1; done; } | $F send -j 2 -H 'X-Api-Token: wrong' --files-from - \(server.url) 2> messages; cat messages",
+      in: place)
+    #expect(result.output.contains(/failed, \d+ not begun, of at least \d+ listed\./), "\(result.output)")
+  }
+
+  @Test func `files that are refused one by one are named one by one`() throws {
+    let server = try ScriptedServer { request in .good(request.number == 0 ? 200 : 403) }
+    let place = try TemporaryDirectory()
+    for number in 1...9 { try place.write("f\(number)", "x") }
+    let result = try formstream("send", "-j", "1", server.url, ".", in: place)
+    let said = result.stderr.split(separator: "\n").count { $0.contains(": failed: The server at") }
+    #expect(said == 8 && !result.stderr.contains("in the same way"), "\(result.stderr)")
   }
 
   @Test func `files that are refused one by one don't end the run`() throws {

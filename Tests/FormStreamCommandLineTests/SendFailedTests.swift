@@ -44,7 +44,8 @@ import Testing
     #expect(first.exit == 3, "\(first.stderr)")
     #expect(
       first.stderr.hasSuffix(
-        "The failed list in \"rest\" has 3 files: send it with --manifest.\n"), "\(first.stderr)")
+        "The failed list in \"rest\" has 3 files: send it with --manifest.\n"
+          + "Next: formstream send --manifest rest --retry 0 \(server.url)/\n"), "\(first.stderr)")
     let list = try shell(
       "head -n 1 rest | grep -c manifest/1; tail -n +2 rest | sed 's/,\"mtime_ns\":[0-9]*,\"index\":[0-3]//' | sort",
       in: place)
@@ -71,7 +72,7 @@ import Testing
         == ["busy", "busy", "lost", "lost", "ok", "refused", "refused"])
   }
 
-  @Test func `a list that exists is not replaced, and nothing is sent`() throws {
+  @Test func `a file that is no such list is not replaced, and nothing is sent`() throws {
     let server = try ScriptedServer { _ in .good() }
     let place = try Self.place("a")
     try place.write("rest", "mine")

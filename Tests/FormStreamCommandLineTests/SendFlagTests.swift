@@ -128,6 +128,7 @@ import Testing
     "skip-unknown": Effect("--skip-unknown", shows: "--journal DIR"),
     "keep-going": Effect("--keep-going", "missing", shows: "1 requests"),
     "max-rate": Effect("--max-rate", "100", shows: "exit 0"),
+    "at-least": Effect("--at-least", "2", shows: "and --at-least is 2: nothing is sent"),
     "max-failures": Effect(
       "--max-failures", "1", "-j", "1", "--retry", "0", "x.png", "bird", shows: "--max-failures says", at: "/lost"),
     "http1.1": Effect("--http1.1", shows: " HTTP/1.1\r\n"),

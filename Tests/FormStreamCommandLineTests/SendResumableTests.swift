@@ -71,6 +71,30 @@ import Testing
     #expect(server.requests.last?.bodyCount ?? 0 > 20_000_000)
   }
 
+  /// Regression: the report said "maybe twice", and ended with 3.
+  @Test(arguments: [false, true])
+  func `a file that went on is stored once, as the report says`(_ isKilled: Bool) throws {
+    _ = try send("--retry 0")
+    // The journal of a killed run has neither the file's record nor its last line.
+    if isKilled { _ = try shell("sed -i '/formstream.record/d; /formstream.closed/d' j/journal-*", in: place) }
+    let second = try send("--retry 0")
+    let journals = try shell("cat j/journal*", in: place).output
+    #expect(second.exit == 0 && methods == ["POST", "HEAD", "PATCH"], "\(methods) \(second.output) \(journals)")
+    let report = try shell("$F report j", in: place)
+    #expect(report.exit == 0 && report.output.hasPrefix("1 file: 1 ok."), "\(report.output) \(report.stderr)")
+  }
+
+  /// Regression: the file was not marked, or could not be sent.
+  @Test(arguments: ["", "--per-request 2 --resumable=http", "--slice 30M"])
+  func `a run that continues no uploads marks what the server may have`(_ flags: String) throws {
+    _ = try send("--retry 0")
+    _ = try shell("sed -i '/formstream.record/d; /formstream.closed/d' j/journal-*", in: place)
+    let second = try shell("$F send --json --retry 0 --journal j \(flags) \(server.url)/form film; $F report j", in: place)
+    #expect(methods == ["POST", "POST"], "\(second.stderr)")
+    #expect(second.output.contains(#""maybe_duplicate":true"#), "\(second.output)")
+    #expect(second.exit == 3, "\(second.output)")
+  }
+
   @Test func `report reads such a journal`() throws {
     _ = try send("--retry 0")
     let report = try shell("$F report --json j", in: place)

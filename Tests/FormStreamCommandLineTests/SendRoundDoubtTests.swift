@@ -62,9 +62,16 @@ import Testing
     #expect(sent("b").count == 1 || isMarked(last, "b"), "\(last.output)")
   }
 
+  /// Regression: the mark of the round that could not find the file was taken for a doubt about later versions.
+  @Test func `a version that follows a round without the file is not marked`() throws {
+    let run = try night([:], "S -q; mv d/b kept; S -q; mv kept d/b; S -q; echo v2 longer > d/b; S --json; $F report j")
+    #expect(run.exit == 0, "\(run.stderr)")
+    #expect(sent("b") == ["v1\n", "v2 longer\n"] && !isMarked(run, "b"), "\(run.output)")
+  }
+
   /// Regression: the next round did not know what the list of the failed files had sent.
   @Test(arguments: ["", "rm rest; "])
-  func `what a list of failed files has sent is not sent again, or is marked`(_ removal: String) throws {
+  func `what a list of failed files has sent is not sent again, even if the list is gone`(_ removal: String) throws {
     #expect(try night(["b": 400], "T -q").exit == 1)
     let repaired = try night(
       [:], "$F report --failed rest j > rep 2>&1; $F send -q --manifest rest --journal j \(server.url)")
@@ -76,7 +83,8 @@ import Testing
     }
     let last = try night([:], "\(removal)T --json")
     #expect(last.exit == 0, "\(last.stderr)")
-    #expect(sent("b").count == 2 && removal.isEmpty || isMarked(last, "b"), "\(last.output)")
+    // Its journal has a copy of the list.
+    #expect(sent("b").count == 2, "\(last.output)")
     // A later version is not taken for the one that the list had.
     let later = try night([:], "echo v3 longer > d/b; T -q; T --json")
     #expect(later.exit == 0 && later.output.contains(#""unchanged":2"#), "\(later.output)")

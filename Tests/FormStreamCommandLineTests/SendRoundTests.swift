@@ -44,16 +44,38 @@ import Testing
       ), "\(second.output)")
     let left = try shell("ls j | grep -c manifest; ls j | grep -c journal", in: place)
     #expect(left.output == "2\n2\n")
-    // A file that comes back as it was is not sent again, and one that comes back in another way is new.
+    // A file that comes back is new, although another one of the same size and time may be the same.
     let third = try night("cp -p in/f4 kept; rm in/f4; S -q; mv kept in/f4; echo 3 > in/f3; S")
     #expect(
-      third.stderr.contains("Round 4: 1 new, 0 changed, 0 again; 4 unchanged, 0 gone."),
+      third.stderr.contains("Round 4: 2 new, 0 changed, 0 again; 3 unchanged, 0 gone."),
       "\(third.stderr)")
-    #expect(sent(since: 7) == ["f3"])
+    #expect(sent(since: 7) == ["f3", "f4"])
     let gone = try night("rm in/f4; S; $F report j")
     #expect(gone.stderr.contains("Round 5: 0 new, 0 changed, 0 again; 4 unchanged, 1 gone."), "\(gone.stderr)")
     // Files that are gone were sent all the same.
     #expect(gone.output == "5 files: 5 ok. 33 B accepted.\n5 manifests, 5 journals.\n")
+  }
+
+  /// Regression: a file of the same size and time counted as the one that was gone. A restored backup is one.
+  @Test func `a file that comes back is new unless its change time or its contents prove it`() throws {
+    let run = try night(
+      """
+      mkdir in/d; echo d > in/d/f; S -q --checksum
+      mv in/d kept; cp -p in/f1 one; cp -p in/f2 two; rm in/f1 in/f2; S -q
+      mv kept in/d; mv one in/f1; echo WORD 2 > in/f2; touch -r two in/f2; S --json; $F report j
+      """)
+    #expect(run.exit == 0, "\(run.stderr)")
+    #expect(run.output.contains(#""new":1,"changed":0,"again":0,"unchanged":4,"gone":0"#), "\(run.output)")
+    #expect(sent(since: 5) == ["f2"])
+  }
+
+  /// With the key of the earlier request, the server would take the file for the earlier one.
+  @Test func `a file that comes back as a new one has another idempotency key`() throws {
+    let run = try night("K() { S -q --idempotency-key auto; }; K; mv in/f1 one; K; mv one in/f1; K")
+    #expect(run.exit == 0, "\(run.stderr)")
+    let keys = server.requests.filter { SentFile(lastPartOf: $0)?.name == Array("f1".utf8) }
+      .map { $0.header("Idempotency-Key") }
+    #expect(keys.count == 2 && Set(keys).count == 2, "\(keys)")
   }
 
   @Test func `what was not accepted is in the next round, and marked only if it may have been`() throws {
@@ -128,6 +150,45 @@ import Testing
       """, in: place)
     #expect(other.stderr.contains("3 unchanged files were compared by size and time"), "\(other.stderr)")
     #expect(other.stderr.contains("1 changed, 0 again; 3 unchanged"), "\(other.stderr)")
+  }
+
+  /// Regression: it counted as changed. If it could be read again when its turn came, it was sent again, without a mark.
+  @Test(arguments: [
+    ("pread64,preadv2", "EIO", "Input/output error"), ("openat,openat2", "EMFILE", "Too many open files"),
+    ("openat,openat2", "EACCES", "Permission denied"),
+  ])
+  func `a file that can't be read for a while stays what it was`(_ calls: String, _ error: String, _ reason: String) throws {
+    #expect(try night("S -q --checksum").exit == 0)
+    // The server is overloaded, so the round is not finished, and the next run goes on with it.
+    statuses.withLock { $0 = ["f1": 503] }
+    let second = try night(
+      """
+      echo longer words > in/f1; f=$(realpath in/f2)
+      F="strace -f -qq -o trace -e signal=none -P f2 -P $f -e trace=\(calls) -e inject=\(calls):error=\(error) $F"
+      S --checksum -j 1 --max-failures 2
+      """)
+    #expect(second.stderr.contains("Round 2: 0 new, 1 changed, 1 again; 2 unchanged, 0 gone."), "\(second.stderr)")
+    #expect(second.stderr.contains(reason), "\(second.stderr)")
+    statuses.withLock { $0 = [:] }
+    let third = try night("S -q --checksum; echo $?; S --checksum; $F report j")
+    #expect(third.exit == 0 && third.stderr.contains("Round 3: 0 new, 0 changed, 0 again; 4 unchanged"), "\(third.stderr)")
+    // A later version is not taken for one that the server may have.
+    let last = try night("echo another word > in/f2; S --json --checksum")
+    #expect(last.output.contains(#""changed":1,"again":0,"unchanged":3"#), "\(last.output)")
+    #expect(!last.output.contains(#""maybe_duplicate":true"#), "\(last.output)")
+    #expect(sent(since: 4).filter { $0 == "f2" }.count == 1)
+  }
+
+  /// Regression: a run that listed and compared files for seconds said "3 ms".
+  @Test func `the seconds of a run are counted from its start`() throws {
+    let run = try shell(
+      """
+      mkfifo list; S() { $F send --json --journal k --files-from list \(server.url); }
+      ls -d in/* > list & S > first; (sleep 0.7; ls -d in/*) > list & S
+      """, in: place)
+    #expect(run.exit == 0, "\(run.stderr)")
+    let seconds = run.output.firstMatch(of: /"seconds":(?<seconds>[0-9.]+),"exit":0/)?.seconds
+    #expect(seconds.flatMap { Double($0) } ?? 0 >= 0.7, "\(run.output)")
   }
 
   @Test func `all files are sent again if that is wanted`() throws {

@@ -37,9 +37,11 @@ extension ScriptedServer {
 
 /// The names of the files whose records have a text in them.
 func sentNames(_ output: String, with text: String) -> [String] {
-  output.split(separator: "\n").filter { $0.contains("formstream.record/2") && $0.contains(text) }
+  let named = /"path":"(?<path>[^"]*)"/
+  return output.split(separator: "\n")
+    .filter { $0.contains("formstream.record/2") && $0.contains(text) }
     .compactMap { line in
-      line.firstMatch(of: /"path":"(?<path>[^"]*)"/).map {
+      line.firstMatch(of: named).map {
         String($0.path.split(separator: "/").last ?? "")
       }
     }

@@ -41,21 +41,43 @@ import Testing
 
   @Test func `the files whose URLs are compared are counted before those that are sent`() {
     let display = display(.bar(isColored: false))
-    display.show(BatchProgress(comparing: 1))
+    display.show(BatchProgress(.comparingURLs, of: 1))
     clock.advance(by: .seconds(2))
-    display.show(BatchProgress(comparing: 12345))
+    display.show(BatchProgress(.comparingURLs, of: 12345))
     #expect(lines() == ["12345 files  comparing their URLs…"])
     clock.advance(by: .seconds(2))
     display.show(Self.running(10))
     #expect(lines().first?.hasPrefix("10 of 100 files") == true)
     let log = self.display(.heartbeat)
-    log.show(BatchProgress(comparing: 1))
+    log.show(BatchProgress(.comparingURLs, of: 1))
     clock.advance(by: .seconds(31))
-    log.show(BatchProgress(comparing: 12345))
+    log.show(BatchProgress(.comparingURLs, of: 12345))
     #expect(page.take().hasSuffix("12345 files, comparing their URLs\n"))
     let records = self.display(.records)
-    records.show(BatchProgress(comparing: 7))
+    records.show(BatchProgress(.comparingURLs, of: 7))
     #expect(page.take().contains(#""phase":"comparing""#))
+  }
+
+  /// Regression: a terminal showed nothing while 300,000 files were compared.
+  @Test func `the files that are compared with earlier rounds are counted`() {
+    let bar = display(.bar(isColored: false))
+    let steps: [(BatchPreparation, Int, bar: String, heartbeat: String)] = [
+      (.reading, 1, "", ""),
+      (.reading, 250_000, "250000 files of earlier rounds  reading…", "250000 files of earlier rounds, reading"),
+      (.listing, 290_000, "290000 files  listing…", "290000 files, listing"),
+      (.comparing(300_000), 120_000, "120000 of about 300000 files  comparing…", "120000 of about 300000 files, comparing"),
+    ]
+    for step in steps {
+      bar.show(BatchProgress(step.0, of: step.1))
+      #expect((lines().first ?? "") == step.bar)
+      clock.advance(by: .seconds(2))
+    }
+    let log = display(.heartbeat)
+    for step in steps {
+      log.show(BatchProgress(step.0, of: step.1))
+      #expect(page.take() == (step.heartbeat.isEmpty ? "" : "formstream: \(step.heartbeat)\n"))
+      clock.advance(by: .seconds(31))
+    }
   }
 
   @Test(arguments: [

@@ -65,6 +65,25 @@ import Testing
     #expect(MediaType(detected.type.description) != nil)
   }
 
+  /// Regression: with libmagic 5.46, which looks for the end of an archive, they were unknown bytes.
+  @Test func `an archive of ZIP is one by its first bytes, even for a database that doesn't know them`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("other", "0\tstring\tOTHER\tdescription\n!:mime\tapplication/x-other\n")
+    let compiled = try run(program: "/usr/bin/env", ["file", "-C", "-m", "other"], in: place)
+    #expect(compiled.exit == 0, "\(compiled.stderr)")
+    let sniffer = MediaTypeSniffer(database: place.local("other.mgc"))
+    let noise = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 193) }
+    let found = [
+      ([0x50, 0x4B, 3, 4] + noise, "a"), ([0x50, 0x4B, 5, 6] + noise, "a"),
+      ([0x50, 0x4B, 3, 4] + noise, "a.docx"), ([0x50, 0x4B, 1, 2] + noise, "a"), (noise, "a"),
+    ].map { bytes, name in
+      bytes.withUnsafeBytes { sniffer.type(of: $0, filename: name).type.description }
+    }
+    let docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    let unknown = "application/octet-stream"
+    #expect(found == ["application/zip", "application/zip", docx, unknown, unknown])
+  }
+
   @Test func `a file that can't be sniffed is an error that says why`() throws {
     let place = try TemporaryDirectory()
     let sniffer = MediaTypeSniffer()

@@ -7,14 +7,17 @@ import Testing
   private static let request = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n"
 
   /// Regression: a receiver with few connections had room to refuse five clients at once. The others were reset.
-  @Test func `thirty-two clients of several addresses are refused at once`() async throws {
+  @Test(.enabled(if: hasIPv6, "this machine has one address"))
+  func `thirty-two clients of several addresses are refused at once`() async throws {
     let server = try TestServer {
       $0.address = "::"
       $0.limits.connections = 4
       $0.limits.connectionsPerAddress = 1
       $0.limits.minimumRate = 0
     }
-    let addresses = ["127.0.0.1", "::1"].map { LoopbackAddress.ip($0, port: server.receiver.port) }
+    let addresses = ["127.0.0.1", "::1"].map {
+      LoopbackAddress.ip($0, port: server.receiver.port)
+    }
     let busy = try addresses.map { SendableBox(try RawClient($0)) }
     for client in busy { try client.value.send(Self.request) }
     #expect(await eventually { server.handler.openUploads == 2 })

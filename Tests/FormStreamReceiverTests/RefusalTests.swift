@@ -175,7 +175,10 @@ import Testing
 
   /// Regression: an address in an unusual spelling was not recognized as this machine's, so a page of any site that
   /// resolved to it could upload.
-  @Test(arguments: ["0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "127.8.8.8"])
+  @Test(
+    arguments: ["0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "127.8.8.8"].filter {
+      hasIPv6 || !$0.contains(":")
+    })
   func `the name is checked however the address to listen on is spelled`(_ address: String)
     async throws
   {

@@ -116,10 +116,11 @@ import Testing
     #expect(await eventually { ProcessResources.now().descriptors.count < 250 })
   }
 
-  @Test(arguments: [
-    ("::1", "[::1]"), ("::", "127.0.0.1"), ("::", "[::1]"), ("0.0.0.0", "127.0.0.1"),
-    ("localhost", "127.0.0.1"), ("127.0.0.2", "127.0.0.2"), ("0:0:0:0:0:0:0:1", "[::1]"),
-  ])
+  @Test(
+    arguments: [
+      ("::1", "[::1]"), ("::", "127.0.0.1"), ("::", "[::1]"), ("0.0.0.0", "127.0.0.1"),
+      ("localhost", "127.0.0.1"), ("127.0.0.2", "127.0.0.2"), ("0:0:0:0:0:0:0:1", "[::1]"),
+    ].filter { hasIPv6 || !$0.0.contains(":") })
   func `IPv4 and IPv6 addresses can be listened on`(_ address: String, _ host: String) async throws {
     let server = try TestServer { $0.address = address }
     let port = server.receiver.port

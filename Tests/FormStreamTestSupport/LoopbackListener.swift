@@ -49,42 +49,22 @@ final class LoopbackListener: Sendable {
   /// - Parameter isListening: whether connections are accepted from the start, or refused.
   init(_ address: LoopbackAddress, isListening: Bool = true) throws {
     stopping = try Gate()
-    let (family, bytes) = try Self.bytes(of: address)
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    let descriptor = socket(family, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { throw SystemError(number: errno) }
-    // A port that is asked for may have had connections a moment ago. A port that the system chooses must be unused.
-    if case .ip(_, let port) = address, port != 0 {
-      var isReusable: Int32 = 1
-      setsockopt(
-        descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
+    // A port that is asked for by its number stays with the socket, even while connections are refused.
+    var (address, finder) = (address, Int32(-1))
+    if case .ip(let host, 0) = address {
+      let (descriptor, port) = try boundSocket(address)
+      (address, finder) = (.ip(host, port: port), descriptor)
     }
+    defer { if finder >= 0 { close(finder) } }
+    (descriptor, port) = try boundSocket(address, Int32(SOCK_NONBLOCK.rawValue))
     // Set before listening, because connections inherit it and announce it from the first byte.
     var buffer = Self.receiveBuffer
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<Int32>.size))
-    var storage = sockaddr_storage()
-    var size = socklen_t(bytes.count)
-    let result = withUnsafeMutablePointer(to: &storage) { storage in
-      UnsafeMutableRawPointer(storage).copyMemory(from: bytes, byteCount: bytes.count)
-      return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
-        if bind(descriptor, pointer, size) < 0 { return -1 }
-        if isListening, listen(descriptor, 1024) < 0 { return -1 }
-        size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return getsockname(descriptor, pointer, &size)
-      }
+    guard !isListening || listen(descriptor, 1024) == 0 else {
+      let failure = SystemError(number: errno)
+      close(descriptor)
+      throw failure
     }
-    guard result == 0 else {
-      defer { close(descriptor) }
-      throw SystemError(number: errno)
-    }
-    self.descriptor = descriptor
-    // The port is at the same offset in both kinds of address.
-    port =
-      family == AF_UNIX
-      ? 0
-      : withUnsafeBytes(of: &storage) {
-        UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self))
-      }
   }
 
   deinit { close(descriptor) }

@@ -29,6 +29,7 @@ public final class RealProxy: Sendable {
 
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
+  private let reserved: ReservedPort
 
   /// Starts a proxy, and waits until it accepts connections.
   ///
@@ -38,10 +39,12 @@ public final class RealProxy: Sendable {
     self.place = place
     // squid gives up its rights if it is started by root.
     chmod(place.path, 0o777)
-    var started: (ChildProcess, UInt16)?
-    // Another program may take a port between finding it and listening on it.
+    reserved = try ReservedPort()
+    let port = reserved.number
+    self.port = port
+    var started: ChildProcess?
+    // Beside many other tests, a start can take longer than there is patience for.
     for _ in 0..<3 where started == nil {
-      let port = try freePorts(1)[0]
       let program: [String]
       switch kind {
       case .squid:
@@ -56,17 +59,15 @@ public final class RealProxy: Sendable {
       let child = try ChildProcess(
         program: "/usr/bin/env", arguments: program.map { Array($0.utf8) }, takesInput: false,
         directory: place.path, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-      if isListening(port) { started = (child, port) } else { child.end() }
+      if isListening(port) { started = child } else { child.end() }
     }
-    guard let (child, port) = started else {
+    guard let child = started else {
       throw NotStarted(description: "\(kind) did not start")
     }
     self.child = Guarded(child)
-    self.port = port
   }
 
   deinit { child.withLock { $0?.end() } }
-
 }
 
 private func squidConfiguration(

@@ -55,6 +55,8 @@ public final class RealServer: Sendable {
 
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
+  /// Kept after the server's end, too.
+  private let reserved: [ReservedPort]
 
   /// Starts a server, and waits until it accepts connections.
   ///
@@ -65,10 +67,11 @@ public final class RealServer: Sendable {
   ) throws {
     let place = try TemporaryDirectory()
     self.place = place
-    var started: (ChildProcess, [UInt16])?
-    // Another program may take a port between finding it and listening on it.
+    var started: ChildProcess?
+    let reserved = try (0..<3).map { _ in try ReservedPort() }
+    let ports = reserved.map(\.number)
+    // Beside many other tests, a start can take longer than there is patience for.
     for _ in 0..<3 where started == nil {
-      let ports = try freePorts(3)
       let program: [String]
       switch kind {
       case .nginx:
@@ -84,15 +87,16 @@ public final class RealServer: Sendable {
       // It begins to listen on one after the other.
       let used = certificate == nil ? 1 : kind == .nginx ? 3 : 2
       if ports.prefix(used).allSatisfy(isListening) {
-        started = (child, ports)
+        started = child
       } else {
         child.end()
       }
     }
-    guard let (child, ports) = started else {
+    guard let child = started else {
       throw NotStarted(description: "\(kind) did not start")
     }
     self.child = Guarded(child)
+    self.reserved = reserved
     url = "http://127.0.0.1:\(ports[0])"
     let hasTLS = certificate != nil
     urlTLS = hasTLS ? "https://localhost:\(ports[1])" : ""
@@ -260,15 +264,9 @@ private func readLines(_ path: String) throws -> [Substring] {
   return String(decoding: text, as: UTF8.self).split(separator: "\n")
 }
 
-/// Different ports on which nothing is listening.
-func freePorts(_ count: Int) throws -> [UInt16] {
-  let listeners = try (0..<count).map { _ in try LoopbackListener(.local) }
-  return listeners.map(\.port)
-}
-
-/// Whether something is listening on a port within ten seconds.
+/// Whether something is listening on a port within half a minute: many programs start beside it.
 func isListening(_ port: UInt16) -> Bool {
-  for _ in 0..<1000 {
+  for _ in 0..<3000 {
     if let descriptor = try? connected(to: .ip("127.0.0.1", port: port)) {
       close(descriptor)
       return true

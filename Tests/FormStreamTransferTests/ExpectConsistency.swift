@@ -55,10 +55,3 @@ func oneShot(_ bytes: some Sequence<UInt8>, length: Int64? = nil) -> TransferBod
   let bytes = Array(bytes)
   return .part(.stream(length: length, replay: .once) { ScriptedSource(bytes) })
 }
-
-/// A port at which nothing is listening.
-func unusedPort() throws -> UInt16 {
-  let server = try ScriptedServer { _ in [.unexpected] }
-  server.stop()
-  return server.port
-}

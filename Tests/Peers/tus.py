@@ -52,9 +52,16 @@ def report(row, problem):
     print(f"{'FAILED' if problem else 'ok':6} {row}{': ' + problem if problem else ''}", flush=True)
 
 
+reserved = []
+
+
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    """A port that belongs to this program until its end: only a server that asks for it gets it."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    reserved.append(holder)
+    return holder.getsockname()[1]
 
 
 def wait_for(port, process):

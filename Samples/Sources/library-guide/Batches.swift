@@ -32,12 +32,17 @@ func sendOutbox(to url: String) async throws {
   var outbox = try Batch([.path("outbox")], to: url)
   outbox.journal = "outbox.journal"
   outbox.sendsIdempotencyKeys = true
+  outbox.includesAcceptedEarlier = true
   while !Task.isCancelled {
     let task = try await outbox.start()
-    for try await result in task.results where result.state == .failed {
-      print(result.file.path, result.error?.description ?? "")
-      let file = URL(fileURLWithPath: result.file.path.description)
-      try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: "refused/\(file.lastPathComponent)"))
+    for try await result in task.results {
+      if result.isAccepted {
+        try result.removeFile()
+      } else if result.state == .failed {
+        print(result.file.path, result.error?.description ?? "")
+        let file = URL(fileURLWithPath: result.file.path.description)
+        try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: "refused/\(file.lastPathComponent)"))
+      }
     }
     try await Task.sleep(for: .seconds(60))
   }

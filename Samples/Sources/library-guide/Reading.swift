@@ -19,6 +19,14 @@ func readSmallForm(_ stream: InputStream, contentType: String) throws {
   print(form["title"]?.text ?? "")
 }
 
+func read(_ bytes: [UInt8], contentType: String) throws {
+  let form = try CollectedForm(parsing: bytes, contentType: contentType)
+  for part in form.parts {
+    print(part.head.name ?? "", part.head.filename ?? "no file", part.bytes.count)
+  }
+  print(form["title"]?.text ?? "")
+}
+
 func readArriving(_ chunks: AsyncStream<[UInt8]>, contentType: String) async throws {
   let parser = try FormParser(contentType: contentType)
   for try await event in FormEvents(of: chunks, parser: parser) {

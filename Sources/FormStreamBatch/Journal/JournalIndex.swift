@@ -109,7 +109,7 @@ package struct JournalIndex: Sendable {
   ) throws(BatchError) {
     let doubt = journal.head.doubt(sliceSize)
     let isClosed = try JournalReader.isClosed(journal.path)
-    let isDamaged = try journal.read(in: files) { line in
+    let damaged = try journal.read(in: files) { line in
       switch line {
       case .head, .closed, .damaged: break
       case .started(let offset):
@@ -137,7 +137,7 @@ package struct JournalIndex: Sendable {
         }
       }
     }
-    if !isDamaged, try !journal.mayHaveLostLines(boot: boot) { return }
+    if damaged == 0, try !journal.mayHaveLostLines(boot: boot) { return }
     lost[journal.range] = max(lost[journal.range] ?? .unsent, doubt)
   }
 

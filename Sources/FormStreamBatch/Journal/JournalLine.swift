@@ -8,6 +8,8 @@ package struct JournalHead: Hashable, Sendable {
 
   /// The id of the manifest.
   package var manifest: String
+  /// A UUID that names the run. Two journals of one run are copies. Nil in journals of earlier builds.
+  package var run: String?
   /// The shard, such as `3/64`; nil if the run sends the complete manifest.
   package var shard: String?
   /// The URL that the run sends to, without secrets.
@@ -35,9 +37,10 @@ package struct JournalHead: Hashable, Sendable {
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
     sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil,
-    manifestPath: LocalPath? = nil, parent: String? = nil, begun: Int64? = nil
+    manifestPath: LocalPath? = nil, parent: String? = nil, begun: Int64? = nil,
+    run: String? = nil
   ) {
-    self.manifest = manifest
+    (self.manifest, self.run) = (manifest, run)
     (self.manifestPath, self.parent, self.begun) = (manifestPath, parent, begun)
     self.manifestBytes = manifestBytes
     self.template = template
@@ -58,7 +61,7 @@ package struct JournalHead: Hashable, Sendable {
       isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
       manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text,
       manifestPath: (try? line.path("manifest_path")) ?? nil,
-      parent: line["parent"]?.text, begun: line["begun_ns"]?.integer)
+      parent: line["parent"]?.text, begun: line["begun_ns"]?.integer, run: line["run"]?.text)
   }
 
   package var json: JSONValue {
@@ -70,7 +73,7 @@ package struct JournalHead: Hashable, Sendable {
       "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
       "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),
-      "template": .string(orNull: template),
+      "template": .string(orNull: template), "run": .string(orNull: run),
     ]
   }
 }

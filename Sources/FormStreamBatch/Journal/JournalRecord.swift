@@ -61,7 +61,7 @@ package struct JournalRecord: Hashable, Sendable {
 
   private static let codesOfUnreadableFiles: Set<String> = {
     let codes: [BatchError.Code] = [
-      .inputMissing, .inputUnreadable, .notAFile, .outsideRoot, .linkLoop, .nestedTooDeep,
+      .inputMissing, .inputUnreadable, .notCompared, .notAFile, .outsideRoot, .linkLoop, .nestedTooDeep,
     ]
     return Set(codes.map(\.rawValue) + [TransferError.Code.tlsFileUnusable.rawValue])
   }()

@@ -1,7 +1,8 @@
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// The journals in some directories, by the manifests that they are about. Only the first lines of the journals are read.
+/// The journals in some directories, by the manifests that they are about. Only the first lines of the journals are read. A
+/// journal and its copies count once.
 package struct JournalSet: Sendable {
   struct Member: Sendable {
     let path: LocalPath
@@ -14,13 +15,41 @@ package struct JournalSet: Sendable {
   /// - Throws: `journalUnreadable`; `journalMalformed`.
   package init(in directories: [LocalPath]) throws(BatchError) {
     self.directories = directories
+    var places: [Name: Int] = [:]
     for directory in directories {
       for path in try JournalReader.journals(in: directory) {
         guard let head = try JournalReader.head(of: path) else { continue }
-        members[head.manifest, default: []].append(Member(path: path, head: head))
+        let member = Member(path: path, head: head)
+        // Without the name of the run, the name of the file has a UUID.
+        let name = Name(manifest: head.manifest, run: head.run ?? String(decoding: path.name.bytes, as: UTF8.self))
+        if let place = places[name], let other = members[head.manifest]?[place] {
+          if try Self.isBetter(member, than: other) { members[head.manifest]?[place] = member }
+        } else {
+          places[name] = members[head.manifest]?.count ?? 0
+          members[head.manifest, default: []].append(member)
+        }
       }
     }
   }
+
+  /// What is the same in a journal and its copies.
+  private struct Name: Hashable {
+    let manifest: String
+    let run: String
+  }
+
+  /// Whether one of two copies of a journal has more lines, or is older: its time is when the run wrote to it.
+  private static func isBetter(_ one: Member, than other: Member) throws(BatchError) -> Bool {
+    let (size, otherSize) = (try JournalReader.size(of: one.path), try JournalReader.size(of: other.path))
+    if size != otherSize { return size > otherSize }
+    return try lastTime(of: one.path) < lastTime(of: other.path)
+  }
+
+  /// The names of all runs.
+  var runs: Set<String> { Set(members.values.flatMap { $0.compactMap(\.head.run) }) }
+
+  /// The names of the runs of a manifest.
+  func runs(ofManifest id: String) -> [String] { (members[id] ?? []).compactMap(\.head.run) }
 
   /// The ids of the manifests that journals are about.
   package var manifests: Set<String> { Set(members.keys) }

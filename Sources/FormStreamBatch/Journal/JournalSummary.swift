@@ -37,16 +37,16 @@ struct JournalSummary {
   }
 
   /// Passes on what the journal says about the files in a range: the record of each file, the accepted slices, and the
-  /// started requests for files without a record. Returns whether the journal has lines that can't be read.
+  /// started requests for files without a record. Returns how many lines of the journal can't be read.
   func read(
     in range: Range<Int64>, _ receive: (JournalLine) -> Void
-  ) throws(BatchError) -> Bool {
-    var isDamaged = false
+  ) throws(BatchError) -> Int {
+    var damaged = 0
     var started: Set<Int64> = []
     try JournalReader.read(path) { line throws(BatchError) in
       switch line {
       case .head, .closed: break
-      case .damaged: isDamaged = true
+      case .damaged: damaged += 1
       case .started(let offset):
         try check(offset)
         if range.contains(offset) { started.insert(offset) }
@@ -58,7 +58,7 @@ struct JournalSummary {
       }
     }
     for offset in started { receive(.started(offset)) }
-    return isDamaged
+    return damaged
   }
 
   /// Whether lines of the journal may be lost. A restart of the machine loses lines that were not synchronized. So lines

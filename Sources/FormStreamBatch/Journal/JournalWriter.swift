@@ -26,7 +26,7 @@ package final class JournalWriter: Sendable {
   /// - Throws: `writeFailed`.
   package init(in directory: DirectoryDescriptor, _ head: JournalHead) throws(BatchError) {
     let shard = head.shard?.split(separator: "/").joined(separator: "-of-") ?? "all"
-    let fileName = FileName("\(Self.prefix)\(shard)-\(UUIDText.random())\(Self.suffix)")
+    let fileName = FileName("\(Self.prefix)\(shard)-\(head.run ?? UUIDText.random())\(Self.suffix)")
     name = String(decoding: fileName.bytes, as: UTF8.self)
     do throws(SystemError) {
       file = try AppendedFile(fileName, in: directory)

@@ -133,6 +133,7 @@ final class ManifestAddition {
     // of the root, but the listing has already found this problem, so the file is not sent.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
+      if added.isNamedLink { added.followNamedLink() }
       added.keptPath = place.kept
     }
     if hasLostRecords { added.maybeDuplicate = true }
@@ -149,15 +150,14 @@ final class ManifestAddition {
     return nil
   }
 
-  /// Gives the manifest its final name.
+  /// Gives the manifest its final name. The file stays locked until this object is released: without a journal, another run
+  /// would take it for one that nobody sends.
   func complete() throws(BatchError) {
     try write { file throws(SystemError) in
       try file.synchronize()
-      // The file is renamed before it is closed, because other runs may lock it after it is closed.
       _ = try directory.move(
         RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
       try? directory.synchronize()
-      try file.close()
     }
   }
 

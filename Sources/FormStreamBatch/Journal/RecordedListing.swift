@@ -32,11 +32,15 @@ package final class RecordedListing: BatchInput {
   /// How many unchanged files were compared by size and time although the contents were to be compared, because no earlier
   /// run has computed their digests.
   package let uncompared: Int
+  /// The files of a new round that earlier rounds have delivered; nil if nobody asks for them.
+  private(set) var accepted: AcceptedFiles?
   private var count = 0
   /// The part of an earlier run's manifest that was not read yet.
   private var earlier: ManifestReader?
   /// Adds files to the manifest; nil if the manifest is complete.
   private var addition: ManifestAddition?
+  /// Keeps other runs from the manifest that this run has written. Once a journal is begun, they need not be kept from it.
+  private var lock: AnyObject?
 
   /// Opens or begins the manifest in the directory of the journals.
   ///
@@ -72,10 +76,12 @@ package final class RecordedListing: BatchInput {
   /// - Parameters:
   ///   - manifest: the manifest of the new round. If there is nothing new, it is the manifest of the round before.
   ///   - leftOut: the entries that the new listing has left out.
+  ///   - lock: keeps other runs from the manifest.
   init(
-    _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries
+    _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries, accepted: AcceptedFiles?,
+    lock: AnyObject? = nil
   ) {
-    (self.kind, self.leftOut) = (kind, leftOut)
+    (self.kind, self.leftOut, self.accepted, self.lock) = (kind, leftOut, accepted, lock)
     (round, uncompared) = (entries.round, entries.uncompared)
     (extent, root, hasOneRoot) = (manifest.extent, manifest.root, manifest.hasOneRoot)
     earlier = kind == .nothingNew ? nil : manifest
@@ -136,7 +142,7 @@ package final class RecordedListing: BatchInput {
     earlier = nil
     if let file = try addition?.next() { return file }
     try addition?.complete()
-    if let addition { leftOut = addition.leftOut }
+    if let addition { (leftOut, lock) = (addition.leftOut, addition) }
     addition = nil
     return nil
   }

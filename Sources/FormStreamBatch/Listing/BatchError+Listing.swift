@@ -30,6 +30,26 @@ extension BatchError {
     return BatchError(code, on: path.description, "\(text)", underlying: error)
   }
 
+  /// The error for a directory that was named or found, and can't be listed.
+  static func unlistable(at path: LocalPath, _ error: SystemError) -> BatchError {
+    let found = unreadable(at: path, error)
+    guard found.code == .inputUnreadable else { return found }
+    return BatchError(
+      found.code, on: found.subject,
+      "The directory \(path.description.quoted) can't be read: \(error). Which files are in it is not known.",
+      underlying: error)
+  }
+
+  /// The error for a file that the server has or may have, and that can't be read to compare it.
+  static func notCompared(_ error: BatchError) -> BatchError {
+    // Such a file is not sent either, and its message says why.
+    if error.code == .sourceChanged { return error }
+    return BatchError(
+      .notCompared, on: error.subject,
+      "\(error.message) It can't be compared with what earlier runs sent, so it is not sent; the next round compares it again.",
+      underlying: error.underlying)
+  }
+
   static func notAFile(at path: LocalPath, _ what: String) -> BatchError {
     BatchError(
       .notAFile, on: path.description,

@@ -27,6 +27,9 @@ public struct BatchSource: Sendable {
     BatchSource(kind: .path(path))
   }
 
+  /// A file, or all files below a directory.
+  public static func path(_ path: String) -> BatchSource { .path(LocalPath(path)) }
+
   /// A file that lists paths.
   public static func list(_ path: LocalPath, ending: Ending) -> BatchSource {
     let name = "The list \(path.description.quoted)"
@@ -41,6 +44,9 @@ public struct BatchSource: Sendable {
       }
     }
   }
+
+  /// A file that lists paths.
+  public static func list(_ path: String, ending: Ending) -> BatchSource { .list(LocalPath(path), ending: ending) }
 
   /// A list of paths that is read from standard input.
   public static func standardInput(ending: Ending) -> BatchSource {

@@ -16,6 +16,8 @@ final class DirectoryWalk {
     /// The path below the root.
     let relative: [UInt8]
     let result: Result<FileIdentity, BatchError>
+    /// Whether it is a directory that can't be listed.
+    var isDirectory = false
   }
 
   private struct Level {
@@ -30,9 +32,17 @@ final class DirectoryWalk {
   private let options: ListingOptions
   private var levels: [Level] = []
   private(set) var leftOut = LeftOutEntries()
+  /// An entry that was left out, and is not counted yet.
+  private var uncounted: (kind: WritableKeyPath<LeftOutEntries, Int>, relative: [UInt8])?
+  /// Whether an entry that is left out is to be counted: another walk may have found it.
+  private let isFirst: (_ relative: [UInt8]) throws(BatchError) -> Bool
 
   /// Opens the root.
-  init(_ root: LocalPath, _ options: ListingOptions) throws(SystemError) {
+  init(
+    _ root: LocalPath, _ options: ListingOptions,
+    isFirst: @escaping (_ relative: [UInt8]) throws(BatchError) -> Bool = { (_) throws(BatchError) in true }
+  ) throws(SystemError) {
+    self.isFirst = isFirst
     self.root = root
     self.options = options
     leftOut.usedIncludes = options.includes.isEmpty ? nil : []
@@ -49,13 +59,18 @@ final class DirectoryWalk {
       do throws(SystemError) { entry = try level.stream.next() } catch {
         levels.removeLast()
         let relative = Array(level.prefix.dropLast())
-        return problem(relative, .unreadable(at: path(relative), error))
+        return problem(relative, .unlistable(at: path(relative), error), isDirectory: true)
       }
       guard let entry else {
         levels.removeLast()
         continue
       }
-      if let found = try look(at: entry, in: level) { return found }
+      let found = try look(at: entry, in: level)
+      if let (kind, relative) = uncounted {
+        uncounted = nil
+        if try isFirst(relative) { leftOut[keyPath: kind] += 1 }
+      }
+      if let found { return found }
     }
     return nil
   }
@@ -63,29 +78,34 @@ final class DirectoryWalk {
   private func look(
     at entry: DirectoryStream.Entry, in level: Level
   ) throws(BatchError) -> Found? {
+    let relative = level.prefix + entry.name.bytes
     if entry.name.bytes.first == UInt8(ascii: "."), !options.includesHidden {
-      leftOut.hidden += 1
+      uncounted = (\.hidden, relative)
       return nil
     }
-    let relative = level.prefix + entry.name.bytes
+    var isDirectory = false
     do throws(SystemError) {
-      switch try kind(of: entry, in: level) {
+      let kind = try kind(of: entry, in: level)
+      isDirectory = kind == .directory
+      switch kind {
       case .directory: return try lookAtDirectory(entry.name, relative, in: level)
       case .regular: return try lookAtFile(entry.name, relative, in: level)
       case .symlink:
         guard options.followsLinks else {
-          leftOut.links += 1
+          uncounted = (\.links, relative)
           return nil
         }
         return try follow(relative)
       case .pipe, .socket, .device:
-        leftOut.special += 1
+        uncounted = (\.special, relative)
         return nil
       }
     } catch {
-      let error = BatchError.unreadable(at: path(relative), error)
+      let error =
+        isDirectory
+        ? BatchError.unlistable(at: path(relative), error) : BatchError.unreadable(at: path(relative), error)
       if error.code == .tooManyOpenFiles { throw error }
-      return problem(relative, error)
+      return problem(relative, error, isDirectory: isDirectory)
     }
   }
 
@@ -100,7 +120,7 @@ final class DirectoryWalk {
     _ name: FileName, _ relative: [UInt8], in level: Level
   ) throws(SystemError) -> Found? {
     if options.leavesOut(directory: relative) {
-      leftOut.excluded += 1
+      uncounted = (\.excluded, relative)
       return nil
     }
     if let found = isTooDeep(relative) { return found }
@@ -115,7 +135,7 @@ final class DirectoryWalk {
     _ name: FileName, _ relative: [UInt8], in level: Level
   ) throws(SystemError) -> Found? {
     if options.leavesOut(file: relative, &leftOut) {
-      leftOut.excluded += 1
+      uncounted = (\.excluded, relative)
       return nil
     }
     if relative.count > Self.maximumPath {
@@ -137,22 +157,22 @@ final class DirectoryWalk {
       switch status.kind {
       case .regular:
         if options.leavesOut(file: relative, &leftOut) {
-          leftOut.excluded += 1
+          uncounted = (\.excluded, relative)
           return nil
         }
         return Found(relative: relative, result: .success(status.identity))
       case .directory:
         if options.leavesOut(directory: relative) {
-          leftOut.excluded += 1
+          uncounted = (\.excluded, relative)
           return nil
         }
         let isLoop = levels.contains { $0.identity.isSameFile(as: status.identity) }
-        if isLoop { return problem(relative, .linkLoop(at: path(relative))) }
+        if isLoop { return problem(relative, .linkLoop(at: path(relative)), isDirectory: true) }
         if let found = isTooDeep(relative) { return found }
         try enter(DirectoryStream(found: number), prefix: relative + [UInt8(ascii: "/")])
         return nil
       case .symlink, .pipe, .socket, .device:
-        leftOut.special += 1
+        uncounted = (\.special, relative)
         return nil
       }
     }
@@ -163,7 +183,7 @@ final class DirectoryWalk {
     guard levels.count >= Self.maximumDepth || relative.count + 2 > Self.maximumPath else {
       return nil
     }
-    return problem(relative, .nestedTooDeep(at: path(relative)))
+    return problem(relative, .nestedTooDeep(at: path(relative)), isDirectory: true)
   }
 
   private func enter(_ stream: DirectoryStream, prefix: [UInt8]) throws(SystemError) {
@@ -175,10 +195,8 @@ final class DirectoryWalk {
     levels.append(Level(stream: stream, prefix: prefix, identity: identity))
   }
 
-  private func problem(
-    _ relative: [UInt8], _ error: BatchError
-  ) -> Found {
-    Found(relative: relative, result: .failure(error))
+  private func problem(_ relative: [UInt8], _ error: BatchError, isDirectory: Bool = false) -> Found {
+    Found(relative: relative, result: .failure(error), isDirectory: isDirectory)
   }
 
   private func path(_ relative: [UInt8]) -> LocalPath { root.appending(relative) }

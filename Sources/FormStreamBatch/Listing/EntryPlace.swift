@@ -2,15 +2,17 @@ import FormStreamMultipart
 
 /// Where a path from a list or a manifest leads.
 ///
-/// A relative path never leads out of the root. A path may name a root of its own, as in rsync: the part before the last
-/// `/./`, or all `../` at its beginning. An absolute path without `/./` has no root. If there are several `/./`, the part
-/// after the first `/./` is kept as the path for the server (`{relative}`).
+/// A relative path never leads out of the root; it may have `..` where it stays below the root. A path may name a root of its
+/// own, as in rsync: the part before the last `/./`, or all `../` at its beginning. An absolute path without `/./` has no root.
+/// If there are several `/./`, the part after the first `/./` is kept as the path for the server (`{relative}`).
 struct EntryPlace: Hashable {
   /// The directory that the path must not lead out of; nil if there is none.
   let root: LocalPath?
   /// The path below the root, or the absolute path.
   let relative: LocalPath
-  /// The path that is kept for the server: ``relative``, or more of the path if it has several `/./`.
+  /// ``relative`` without `..`, for patterns and for the server.
+  let named: LocalPath
+  /// The path that is kept for the server: ``named``, or more of the path if it has several `/./`.
   let kept: LocalPath
   /// The path by which the file is opened.
   let path: LocalPath
@@ -31,6 +33,7 @@ struct EntryPlace: Hashable {
     } else if rest.first == slash {
       self.root = nil
       self.relative = path
+      named = path
       kept = path
       self.path = path
       return
@@ -42,14 +45,13 @@ struct EntryPlace: Hashable {
     }
     while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == slash } }
     rest = rest.drop { $0 == slash }
-    guard !rest.split(separator: slash).contains(Array("..".utf8)[...]) else {
-      throw .leadsOut(path)
-    }
     let directory = base.isEmpty ? root : (root ?? ".").joined(LocalPath(bytes: base))
     let relative = LocalPath(bytes: rest.isEmpty ? [UInt8(ascii: ".")] : Array(rest))
+    guard let named = relative.withoutParents else { throw .leadsOut(path) }
     self.root = directory ?? "."
     self.relative = relative
-    kept = keptRoot.isEmpty ? relative : LocalPath(bytes: keptRoot).appending(relative.bytes)
+    self.named = named
+    kept = keptRoot.isEmpty ? named : LocalPath(bytes: keptRoot).appending(named.bytes)
     self.path = directory?.appending(relative.bytes) ?? relative
   }
 
@@ -68,6 +70,26 @@ struct EntryPlace: Hashable {
 }
 
 extension LocalPath {
+  private static let parent = Array("..".utf8)[...]
+
+  /// Whether a component of the path is `..`.
+  var hasParents: Bool { bytes.split(separator: UInt8(ascii: "/")).contains(Self.parent) }
+
+  /// The relative path without `..`, as if no component were a link; nil if it leads out of the directory where it begins.
+  fileprivate var withoutParents: LocalPath? {
+    guard hasParents else { return self }
+    let slash = UInt8(ascii: "/")
+    var components: [ArraySlice<UInt8>] = []
+    for component in bytes.split(separator: slash) where !component.elementsEqual(".".utf8) {
+      guard component == Self.parent else {
+        components.append(component)
+        continue
+      }
+      if components.popLast() == nil { return nil }
+    }
+    return components.isEmpty ? "." : LocalPath(bytes: Array(components.joined(separator: [slash])))
+  }
+
   /// The path of a file or directory below this directory.
   func appending(_ relative: [UInt8]) -> LocalPath {
     if relative.isEmpty { return self }

@@ -11,8 +11,10 @@ struct FileKeys {
   /// The key of a file: its path from the root of the system. Links in the path of the file's own root are resolved; links
   /// below that root are not.
   mutating func key(of file: BatchFile) -> [UInt8] {
-    let directory = file.root ?? LocalPath(bytes: file.path.directory.bytes)
-    let rest = file.root == nil ? file.path.name.bytes : file.relative.bytes
+    // There may be a link before "..", so only the system knows where such a path leads.
+    let root = file.relative.hasParents ? nil : file.root
+    let directory = root ?? LocalPath(bytes: file.path.directory.bytes)
+    let rest = root == nil ? file.path.name.bytes : file.relative.bytes
     var key = resolvedPath(of: directory)
     let slash = UInt8(ascii: "/")
     for component in rest.split(separator: slash) where !component.elementsEqual(".".utf8) {

@@ -15,7 +15,7 @@ public final class FileListing: BatchInput {
     case file(LocalPath)
     case directory(NamedDirectory)
     case list(PathListReader)
-    case problem(LocalPath, BatchError)
+    case problem(LocalPath, BatchError, isDirectory: Bool)
   }
 
   /// The directory that paths in a manifest of the listing are relative to: the directory that was named, if nothing else
@@ -31,6 +31,10 @@ public final class FileListing: BatchInput {
   private let onlyDirectory: LocalPath?
   private var current: Current?
   private var count = 0
+  /// The first files, which were listed to count them; nil if there are none left.
+  private var ahead: SortedLines?
+  /// Whether there are enough files.
+  private var isCounted = false
   private var keys = FileKeys()
   /// The keys of the files that were listed so far; nil if no file can be listed twice.
   private let seen: SeenKeys?
@@ -75,7 +79,8 @@ public final class FileListing: BatchInput {
         return try check(path, options)
       } catch {
         guard options.keepsGoing, error.code != .journalMisplaced else { throw error }
-        return .problem(path, error)
+        let status = try? FileStatus(of: path, followsSymlinks: true)
+        return .problem(path, error, isDirectory: status?.kind == .directory)
       }
     }
   }
@@ -91,8 +96,7 @@ public final class FileListing: BatchInput {
       case .regular:
         try checkReadable(path)
         return .file(path)
-      case .directory: try checkListable(path)
-      case .symlink, .pipe, .socket, .device: break
+      case .directory, .symlink, .pipe, .socket, .device: break
       }
     } catch {
       throw .unreadable(at: path, error)
@@ -100,6 +104,7 @@ public final class FileListing: BatchInput {
     guard status.kind == .directory else {
       throw .notAFile(at: path, "names something else than a file or a directory")
     }
+    do throws(SystemError) { try checkListable(path) } catch { throw .unlistable(at: path, error) }
     if let journals = options.journals, status.identity.isSameFile(as: journals) {
       throw .journalMisplaced(at: path)
     }
@@ -108,12 +113,43 @@ public final class FileListing: BatchInput {
 
   /// The next file, or the next entry that can't be sent; nil after the last.
   ///
-  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `tooManyOpenFiles`; `writeFailed` if
+  /// - Throws: `tooFewFiles`; `listUnreadable` or `listMalformed` if a list can't be read to its end; `tooManyOpenFiles`; `writeFailed` if
   ///   the temporary directory has no room for the keys of many files.
   public func next() throws(BatchError) -> BatchFile? {
+    if !isCounted {
+      ahead = try filesAhead()
+      isCounted = true
+    }
+    if let line = try ahead?.next()?.line { return StoredFile.file(line) }
+    ahead = nil
+    return try nextListed()
+  }
+
+  /// The first files, if there must be some; nil if there need not be any.
+  private func filesAhead() throws(BatchError) -> SortedLines? {
+    guard options.minimumFiles > 0 else { return nil }
+    let sorter = ExternalSorter(in: options.temporaryDirectory, memory: 16 * 1024 * 1024)
+    var found = 0
+    while found < options.minimumFiles, let file = try nextListed() {
+      if file.problem == nil { found += 1 }
+      // The bytes of numbers sort like the numbers if the most significant byte comes first.
+      let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
+      try sorter.add(StoredFile.bytes(of: file), key: key)
+    }
+    guard found >= options.minimumFiles else {
+      let listed = found == 0 ? "are no files" : "\(found == 1 ? "is" : "are") only \(counted(found, "file", "files"))"
+      throw BatchError(
+        .tooFewFiles, on: (root ?? ".").description,
+        "There \(listed), and \(BatchSettingName.minimumFiles) is \(options.minimumFiles): nothing is sent. Check that the folder is the "
+          + "right one, and that its disk is mounted.")
+    }
+    return try sorter.sorted()
+  }
+
+  private func nextListed() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
       try options.cancellation?.check()
-      // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../d/a" is refused,
+      // An entry that can't be sent must not make a later name of the same file count as repeated: "d/../../t/d/a" is refused,
       // and "d/a" is still sent.
       let mark: [UInt8] = file.problem == nil ? [] : [0]
       if let seen, try !seen.insert(keys.key(of: file) + mark) {
@@ -151,18 +187,31 @@ public final class FileListing: BatchInput {
   private func begin(_ source: Checked) throws(BatchError) -> BatchFile? {
     switch source {
     case .list(let reader): current = .list(reader)
-    case .problem(let path, let error): return BatchFile(path: path, problem: error)
+    case .problem(let path, let error, let isDirectory):
+      var file = BatchFile(path: path, problem: error)
+      file.isDirectory = isDirectory
+      return file
     case .file(let path): return named(path)
     case .directory(let directory):
       do throws(SystemError) {
-        current = .walk(try DirectoryWalk(directory.path, options), directory)
+        let walk = try DirectoryWalk(directory.path, options) { [unowned self] relative throws(BatchError) in
+          try self.isFirst(self.keys.key(ofDirectory: directory.path) + [UInt8(ascii: "/")] + relative)
+        }
+        current = .walk(walk, directory)
       } catch {
-        let error = BatchError.unreadable(at: directory.path, error)
+        let error = BatchError.unlistable(at: directory.path, error)
         if error.code == .tooManyOpenFiles { throw error }
-        return BatchFile(path: directory.path, problem: error)
+        var file = BatchFile(path: directory.path, problem: error)
+        file.isDirectory = true
+        return file
       }
     }
     return nil
+  }
+
+  /// Whether an entry that is left out is to be counted: sources may have entries in common.
+  private func isFirst(_ key: [UInt8]) throws(BatchError) -> Bool {
+    try seen?.insert(key + [1]) ?? true
   }
 
   /// A file that was found in a directory.
@@ -172,6 +221,7 @@ public final class FileListing: BatchInput {
       bytes: found.relative.isEmpty ? [UInt8(ascii: ".")] : found.relative)
     var file = listed(
       below: directory.path, relative, path: directory.path.appending(found.relative), found.result)
+    file.isDirectory = found.isDirectory
     if onlyDirectory == nil, let name = directory.name {
       file.keptPath = name.appending(relative.bytes)
       file.manifestPath = directory.marked.appending(Array("./".utf8) + relative.bytes)
@@ -179,18 +229,20 @@ public final class FileListing: BatchInput {
     return file
   }
 
-  /// A file that was named directly. If the path names a link, the file that the link leads to is sent.
+  /// A file that was named directly. If the path names a link, the contents of the file that it leads to are sent under the name
+  /// of the link.
   private func named(_ path: LocalPath) -> BatchFile {
     // The file is meant whatever the patterns say, and a pattern that it matches is of use.
     _ = options.leavesOut(file: path.name.bytes, &leftOut)
     do throws(SystemError) {
       let isLink = try FileStatus(of: path, followsSymlinks: false).kind == .symlink
-      let path = isLink ? try resolved(path) : path
-      let status = try FileStatus(of: path, followsSymlinks: false)
+      let status = try FileStatus(of: path, followsSymlinks: true)
       guard status.kind == .regular else { throw .notFound }
       let directory = LocalPath(bytes: path.directory.bytes)
-      return listed(
+      var file = listed(
         below: directory, LocalPath(bytes: path.name.bytes), path: path, .success(status.identity))
+      if isLink { file.followNamedLink() }
+      return file
     } catch {
       return BatchFile(path: path, problem: .unreadable(at: path, error))
     }
@@ -215,7 +267,7 @@ public final class FileListing: BatchInput {
       leftOut.directories += 1
       return nil
     }
-    if options.leavesOut(file: place.relative.bytes, &leftOut) {
+    if options.leavesOut(file: place.named.bytes, &leftOut) {
       leftOut.excluded += 1
       return nil
     }

@@ -51,7 +51,8 @@ enum StoredFile {
     }
     stored.add([
       file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.maybeDuplicate ? 1 : 0,
-      file.slices == nil ? 0 : 1, file.identity == nil ? 0 : 1,
+      file.slices == nil ? 0 : 1, file.isDirectory ? 1 : 0, file.isNamedLink ? 1 : 0,
+      file.isFoundLater ? 1 : 0, file.identity == nil ? 0 : 1,
     ])
     stored.add(Array((file.keyRecord?.manifest ?? "").utf8))
     let slices = file.slices
@@ -87,12 +88,15 @@ enum StoredFile {
     file.root = marks.first == 1 ? root : nil
     file.followsLinks = marks.dropFirst().first == 1
     file.maybeDuplicate = marks.dropFirst(2).first == 1
+    if marks.dropFirst(5).first == 1 { file.followNamedLink() }
+    file.isFoundLater = marks.dropFirst(6).first == 1
     let (manifest, offset) = (stored.text(), stored.number())
     if !manifest.isEmpty { file.keyRecord = RecordPlace(manifest: manifest, offset: offset) }
     let slices = SliceProgress(
       size: stored.number(),
       accepted: AcceptedSlices(bytes: stored.number(), changed: stored.number()))
     if marks.dropFirst(3).first == 1 { file.slices = slices }
+    file.isDirectory = marks.dropFirst(4).first == 1
     (file.size, file.modified, file.index) = (
       stored.number(), stored.number(), Int(stored.number())
     )

@@ -19,6 +19,8 @@ public struct ListingOptions: Sendable {
   /// The directory for a temporary file. If many files are listed, the temporary file records them, so that each file is
   /// listed once.
   public var temporaryDirectory: LocalPath = "/tmp"
+  /// How many files there must be. If fewer can be listed, nothing is sent: a folder may be empty because a disk is not mounted.
+  public var minimumFiles = 0
   /// The directory of the journals. It is left out, because its files would change while they are sent.
   package var journals: FileIdentity?
   /// Ends the listing.

@@ -9,8 +9,9 @@ final class ExternalSorter {
     let line: [UInt8]
   }
 
-  /// How many runs are merged into one. Each run takes a descriptor, and some memory while it is merged.
-  private static let fanIn = 64
+  /// How many runs are merged into one. Each run takes a descriptor, and some memory while it is merged. Few descriptors may be
+  /// left: a level has at most one run less, so 8 GiB of lines in runs of 32 MiB have at most 30 open.
+  private static let fanIn = 16
   /// About how many bytes of memory an entry takes besides its key and its line.
   private static let overhead = 128
 

@@ -19,15 +19,21 @@ package struct ManifestEncoder {
   ///   - hasOneRoot: whether the records are different files below the root.
   ///   - round: the round that the manifest is of; nil if it was not compared with earlier rounds.
   ///   - parent: the id of the manifest whose failed files are listed; nil if they are not such files.
+  ///   - isFailedList: whether files that were not accepted are listed.
+  ///   - journal: the directory with the journals of the run that did not accept them; nil if it kept none.
+  ///   - journals: the names of the runs that no earlier manifest names.
   package init(
     root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, isFailedList: Bool = false, journal: LocalPath? = nil,
+    journals: [String] = []
   ) {
     self.id = id ?? UUIDText.random()
     header =
       ManifestHeader(
         id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot, round: round,
-        parent: parent
+        parent: parent, isFailedList: isFailedList,
+        // The list may be sent from another directory.
+        journal: journal.flatMap { try? resolved($0) }, journals: journals
       ).json.line()
     offset = Int64(header.count)
   }
@@ -66,7 +72,7 @@ package struct ManifestEncoder {
       type: file.type, sha256: file.sha256,
       fields: file.fields,
       index: file.keptIndex, maybeDuplicate: file.maybeDuplicate, keyRecord: file.keyRecord,
-      slices: file.slices
+      slices: file.slices, isDirectory: file.isDirectory, isNamedLink: file.isNamedLink
     ).json.line()
   }
 

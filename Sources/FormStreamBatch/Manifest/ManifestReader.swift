@@ -23,6 +23,10 @@ public final class ManifestReader: BatchInput {
   package let round: Round?
   /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
   package let parent: String?
+  /// Whether the manifest lists files that were not accepted.
+  package let isFailedList: Bool
+  /// The directory with the journals of the run that did not accept the files; nil if it kept none, or if this is no such list.
+  package let journal: LocalPath?
 
   /// Where the first record begins, and how many bytes the records have.
   private let begin: Int64
@@ -51,6 +55,15 @@ public final class ManifestReader: BatchInput {
     try self.init(path, shard: shard, followsLinks: followsLinks, acceptsTornEnd: false)
   }
 
+  /// Opens the manifest at the path that a text names.
+  ///
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  public convenience init(
+    _ path: String, shard: Shard? = nil, followsLinks: Bool = false
+  ) throws(BatchError) {
+    try self.init(LocalPath(path), shard: shard, followsLinks: followsLinks)
+  }
+
   /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out. A manifest ends like this if the
   ///   process that wrote it was killed.
   package init(
@@ -61,20 +74,13 @@ public final class ManifestReader: BatchInput {
     self.acceptsTornEnd = acceptsTornEnd
     let file = try Self.open(path)
     let fileSize: Int64
-    let first: LineReader.Line?
     lines = LineReader(file, from: 0, maximumLine: Self.maximumLine)
     do throws(SystemError) { fileSize = try file.size } catch { throw .unreadable(path, error) }
-    do throws(LineReader.Failure) { first = try lines.next() } catch { throw .failed(path, error) }
-    guard let first else { throw .malformed(path, at: 0, "it is empty") }
-    let header: ManifestHeader
-    do {
-      header = try ManifestHeader(try JSONValue(parsing: first.bytes))
-    } catch {
-      throw .malformed(path, at: 0, "it is not the first line of a manifest: \(error)")
-    }
+    let header = try Self.header(from: &lines, of: path)
     id = header.id
     root = header.root
     (listing, round, parent) = (header.listing, header.round, header.parent)
+    (isFailedList, journal) = (header.isFailedList, header.isFailedList ? header.journal : nil)
     hasOneRoot = header.hasOneRoot
     begin = lines.position
     size = max(0, fileSize - begin)
@@ -90,6 +96,27 @@ public final class ManifestReader: BatchInput {
     lines = LineReader(
       file, from: begin + range.lowerBound - 1, maximumLine: Self.maximumLine)
     do throws(LineReader.Failure) { try lines.skipLine() } catch { throw .failed(path, error) }
+  }
+
+  /// Reads the first line of a manifest, and closes the manifest again: many manifests can't be open at the same time.
+  ///
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  package static func header(of path: LocalPath) throws(BatchError) -> ManifestHeader {
+    var lines = LineReader(try open(path), from: 0, maximumLine: maximumLine, pieceSize: 4096)
+    return try header(from: &lines, of: path)
+  }
+
+  private static func header(
+    from lines: inout LineReader, of path: LocalPath
+  ) throws(BatchError) -> ManifestHeader {
+    let first: LineReader.Line?
+    do throws(LineReader.Failure) { first = try lines.next() } catch { throw .failed(path, error) }
+    guard let first else { throw .malformed(path, at: 0, "it is empty") }
+    do {
+      return try ManifestHeader(try JSONValue(parsing: first.bytes))
+    } catch {
+      throw .malformed(path, at: 0, "it is not the first line of a manifest: \(error)")
+    }
   }
 
   private static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile {
@@ -183,12 +210,13 @@ public final class ManifestReader: BatchInput {
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
     case .presence: break
     }
-    file.slices = record.slices
+    (file.slices, file.isDirectory) = (record.slices, record.isDirectory)
     file.type = record.type
     file.sha256 = record.sha256
     file.fields = record.fields
     (file.maybeDuplicate, file.keyRecord) = (record.maybeDuplicate, record.keyRecord)
     file.followsLinks = followsLinks
+    if record.isNamedLink { file.followNamedLink() }
     file.index = count
     file.keptIndex = record.index
     file.offset = offset

@@ -26,17 +26,28 @@ package struct ManifestHeader: Hashable, Sendable {
   package var round: Round?
   /// The id of the manifest whose failed files this manifest lists; nil if it is no such list.
   package var parent: String?
+  /// Whether the manifest lists files that were not accepted.
+  package var isFailedList: Bool
+  /// The directory with the journals of the run that did not accept the files; nil if it kept none.
+  package var journal: LocalPath?
+  /// The runs that were compared with the round, by the names in their journals, unless the manifest of an earlier round
+  /// names them. So a journal that is lost is missed.
+  package var journals: [String]
 
   package init(
     id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false,
-    round: Round? = nil, parent: String? = nil
+    round: Round? = nil, parent: String? = nil, isFailedList: Bool = false, journal: LocalPath? = nil,
+    journals: [String] = []
   ) {
     self.id = id
+    self.journals = journals
     self.root = root
     self.listing = listing
     self.hasOneRoot = hasOneRoot
     self.round = round
     self.parent = parent
+    self.isFailedList = isFailedList
+    self.journal = journal
   }
 
   package var json: JSONValue {
@@ -49,6 +60,12 @@ package struct ManifestHeader: Hashable, Sendable {
     if let listing { members.append(.init("listing", .string(listing))) }
     if let round { members.append(.init("round", round.json)) }
     if let parent { members.append(.init("parent", .string(parent))) }
+    if isFailedList { members.append(.init("failed", true)) }
+    if let journal {
+      let path = JSONValue.path(journal)
+      members += [.init("journal", path.text), .init("journal_b64", path.base64)]
+    }
+    if !journals.isEmpty { members.append(.init("journals", .array(journals.map(JSONValue.string)))) }
     return .object(members)
   }
 
@@ -70,11 +87,15 @@ package struct ManifestHeader: Hashable, Sendable {
     hasOneRoot = json["one_root"] == true
     round = json["round"].flatMap(Round.init)
     parent = json["parent"]?.text
+    // Lists of earlier versions name their parents alone.
+    isFailedList = json["failed"] == true || parent != nil
+    journal = try json.path("journal")
+    journals = (json["journals"]?.elements ?? []).compactMap(\.text)
   }
 }
 
 /// A UUID in lowercase hexadecimal digits (RFC 9562 §4).
-private func isUUID(_ text: String) -> Bool {
+func isUUID(_ text: String) -> Bool {
   text.utf8.count == 36
     && text.utf8.enumerated().allSatisfy { index, byte in
       [8, 13, 18, 23].contains(index)
@@ -112,12 +133,18 @@ package struct ManifestRecord: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices of the file that the server has accepted in an earlier round.
   package var slices: SliceProgress?
+  /// Whether the path is that of a directory that can't be listed.
+  package var isDirectory: Bool
+  /// Whether the path was named on the command line and is a link, which is followed wherever it leads.
+  package var isNamedLink: Bool
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: SHA256Digest? = nil,
     fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false,
-    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil
+    keyRecord: RecordPlace? = nil, slices: SliceProgress? = nil, isDirectory: Bool = false,
+    isNamedLink: Bool = false
   ) {
+    self.isDirectory = isDirectory
     self.path = path
     self.contents = contents
     self.type = type
@@ -127,6 +154,7 @@ package struct ManifestRecord: Hashable, Sendable {
     self.maybeDuplicate = maybeDuplicate
     self.keyRecord = keyRecord
     self.slices = slices
+    self.isNamedLink = isNamedLink
   }
 
   package var json: JSONValue {
@@ -155,7 +183,9 @@ package struct ManifestRecord: Hashable, Sendable {
     if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
     if let keyRecord { members.append(.init("key_record", keyRecord.json)) }
     if let slices { members.append(.init("slices", slices.json)) }
+    if isNamedLink { members.append(.init("link", true)) }
     if let failure { members.append(.init("error", failure.record)) }
+    if isDirectory { members.append(.init("directory", true)) }
     return .object(members)
   }
 
@@ -168,6 +198,7 @@ package struct ManifestRecord: Hashable, Sendable {
       throw RecordFormatError("its path has more than \(Self.maximumPath) bytes")
     }
     self.path = path
+    isDirectory = json["directory"] == true
     if case .boolean(let isGone) = json["gone"] {
       contents = .presence(isGone: isGone)
     } else if let failure = json["error"], failure != .null {
@@ -221,6 +252,7 @@ package struct ManifestRecord: Hashable, Sendable {
       }
       return slices
     }
+    isNamedLink = json["link"] == true
     fields = []
     guard let list = json["fields"], list != .null else { return }
     for field in list.elements ?? [.null] {

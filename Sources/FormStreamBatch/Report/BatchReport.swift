@@ -1,3 +1,4 @@
+import FormStreamHTTP
 package import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
@@ -20,6 +21,19 @@ package struct BatchReport: Sendable {
     package let state: BatchState?
     let manifest: String
     let offset: Int64
+
+    /// Why the file was not accepted.
+    ///
+    /// - Parameter result: what a journal says about the file; nil if none says anything.
+    package func explanation(by result: RunHistory.Entry?) -> String {
+      result.map { $0.explanation ?? "" } ?? reasonWithoutResult
+    }
+
+    /// Why no journal says what became of the file.
+    var reasonWithoutResult: String {
+      state == nil
+        ? "No journal has a result for it." : "A request for it may have begun, and no journal says what became of it."
+    }
   }
 
   /// The first files that were not accepted.
@@ -38,13 +52,18 @@ package struct BatchReport: Sendable {
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
   package private(set) var openJournals = 0
-  /// How many journals have lines that can't be read. What these lines said is not known.
-  package private(set) var damagedJournals = 0
+  /// The journals with lines that can't be read, at which nobody has looked. What these lines said is not known.
+  package private(set) var damaged: [SettledDoubts.DamagedJournal] = []
+  package var damagedJournals: Int { damaged.count }
+  /// How many journals have lines that can't be read, and somebody has looked at them.
+  package private(set) var settledJournals = 0
   /// Whether the manifest has all files to send. False if the run that writes the manifest is still listing files, or ended
   /// while it listed them.
   package private(set) var isListed = true
-  /// How many files the manifest or the shard has.
+  /// How many files the manifest or the shard has. A directory that can't be listed counts as one.
   package private(set) var files = 0
+  /// How many of the ``files`` are directories that can't be listed.
+  package private(set) var unlistedDirectories = 0
   package private(set) var states: [BatchState: Int] = [:]
   /// How many of the failed files were missing or could not be read.
   package private(set) var unreadable = 0
@@ -68,10 +87,12 @@ package struct BatchReport: Sendable {
       && isListed
   }
 
-  /// Notes that somebody has looked at all ``doubts``.
+  /// Notes that somebody has looked at all ``doubts`` and ``damaged`` journals.
   package mutating func noteSettled() {
     settled += doubts.count
     (duplicates, maybeDuplicates, doubts) = (0, 0, [])
+    settledJournals += damaged.count
+    damaged = []
   }
 
   /// How many bytes of a manifest are examined together. The findings about this part take at most an eighth of its size.
@@ -89,12 +110,15 @@ package struct BatchReport: Sendable {
   ///   - window: how many bytes of the manifest are examined together; tests use fewer.
   ///   - temporaryDirectory: the directory for temporary files, in which the files of several rounds are sorted.
   ///   - begin: receives the open manifest before the first file is examined.
+  ///   - failures: receives all files that were not accepted; nil if they are not listed.
+  ///   - accepted: receives each accepted file, with the size and time of the accepted version; nil if they are not listed.
   ///   - rest: receives each file that was not accepted, so that it can be sent again. If the file has changed, it has its
   ///     current size and time.
   package init<Failure: Error>(
     on manifests: [LocalPath], shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
-    temporaryDirectory: LocalPath = "/tmp",
+    temporaryDirectory: LocalPath = "/tmp", failures: FailureList? = nil,
+    accepted: ((BatchFile) throws -> Void)? = nil,
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     rounds = manifests.count
@@ -113,24 +137,31 @@ package struct BatchReport: Sendable {
       self.journals += journals.count
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)
-      damagedJournals += try Self.examine(reader, groups, boot: boot, window: window) { entry in
+      // A file that was missing when it was listed has the version that was sent in the journals alone.
+      var versions =
+        accepted == nil ? nil : try AcceptedVersions(of: reader.extent, in: set, sortedIn: temporaryDirectory)
+      let damaged = try Self.examine(reader, groups, boot: boot, window: window) { entry in
         var entry = entry
         (entry.manifest, entry.period) = (reader.id, period)
-        if files != nil { try files?.add(entry) } else { try count(entry, rest) }
+        if let version = try versions?.version(of: entry.file.offset) { entry.note(accepted: version) }
+        if files != nil { try files?.add(entry) } else { try count(entry, failures, accepted, rest) }
+      }
+      for journal in damaged {
+        if settledDoubts.settles(journal) { settledJournals += 1 } else { self.damaged.append(journal) }
       }
     }
-    try files?.forEach { entry in try count(entry, rest) }
+    try files?.forEach { entry in try count(entry, failures, accepted, rest) }
   }
 
-  /// Passes on each file of a manifest, with what the journals say about it. Returns how many journals have lines that can't
-  /// be read.
+  /// Passes on each file of a manifest, with what the journals say about it. Returns the journals with lines that can't be
+  /// read.
   private static func examine(
     _ reader: ManifestReader, _ groups: [[JournalSummary]], boot: String, window: Int64,
     _ receive: (RoundFindings.Entry) throws -> Void
-  ) throws -> Int {
+  ) throws -> [SettledDoubts.DamagedJournal] {
     var end: Int64 = 0
     var findings = JournalFindings()
-    var damaged: Set<LocalPath> = []
+    var damaged: [LocalPath: SettledDoubts.DamagedJournal] = [:]
     while let entry = try reader.nextEntry() {
       guard case .file(let listed) = entry else {
         try receive(RoundFindings.Entry(entry))
@@ -144,9 +175,9 @@ package struct BatchReport: Sendable {
         for group in groups {
           var lost: [Range<Int64>] = []
           for journal in group where journal.range.overlaps(file.offset..<end) {
-            let isDamaged = try findings.add(journal, in: file.offset..<end)
-            if isDamaged { damaged.insert(journal.path) }
-            if try isDamaged || journal.mayHaveLostLines(boot: boot) { lost.append(journal.range) }
+            let lines = try findings.add(journal, in: file.offset..<end)
+            if lines > 0 { damaged[journal.path] = SettledDoubts.DamagedJournal(journal, lines: lines) }
+            if try lines > 0 || journal.mayHaveLostLines(boot: boot) { lost.append(journal.range) }
           }
           findings.endGroup(lost: lost)
         }
@@ -162,7 +193,7 @@ package struct BatchReport: Sendable {
       found.keepsIndex = reader.listing != nil || file.keptIndex != nil
       try receive(found)
     }
-    return damaged.count
+    return Array(damaged.values)
   }
 
   /// What journals have in common if their runs can't store a file twice.
@@ -173,39 +204,36 @@ package struct BatchReport: Sendable {
     case directory(LocalPath)
   }
 
-  /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first. If two directories have
-  /// a journal of the same name, the longer one is used: names are unique, so one of the two is a copy.
+  /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first.
   private static func groups(
     of manifest: ManifestExtent, isListed: Bool, in journals: JournalSet
   ) throws(BatchError) -> [[JournalSummary]] {
     let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
-    var found: [FileName: (journal: JournalSummary, size: Int64, group: Group)] = [:]
-    for journal in try journals.journals(of: extent) {
-      let (name, head) = (journal.path.name, journal.head)
-      let size = try JournalReader.size(of: journal.path)
-      guard size > found[name]?.size ?? -1 else { continue }
-      let group =
-        head.isHarmlessTwice
+    let groups = Dictionary(grouping: try journals.journals(of: extent)) { journal in
+      let head = journal.head
+      return head.isHarmlessTwice
         ? Group.harmless(url: head.url, template: head.template, sliceSize: head.sliceSize)
         : Group.directory(LocalPath(bytes: journal.path.directory.bytes))
-      found[name] = (journal, size, group)
-    }
-    let groups = Dictionary(grouping: found.values, by: \.group).values.map { $0.map(\.journal) }
+    }.values
     return groups.filter { $0[0].head.isHarmlessTwice }
       + groups.filter { !$0[0].head.isHarmlessTwice }
   }
 
-  /// Counts a file, and passes it on if it was not accepted.
+  /// Counts a file, and passes it on.
   private mutating func count<Failure: Error>(
-    _ entry: RoundFindings.Entry, _ rest: (BatchFile) throws(Failure) -> Void
-  ) throws(Failure) {
+    _ entry: RoundFindings.Entry, _ failures: FailureList?, _ accepted: ((BatchFile) throws -> Void)?,
+    _ rest: (BatchFile) throws(Failure) -> Void
+  ) throws {
     guard let (file, finding) = entry.found else { return }
     let state = count(file, finding, of: entry.manifest)
-    if state == .ok { return }
-    if unaccepted.count < Self.maximumUnaccepted {
-      unaccepted.append(
-        Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset))
+    if state == .ok {
+      // What has the name of a file that was gone since may be another file.
+      if !entry.isGone { try accepted?(file) }
+      return
     }
+    let unaccepted = Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset)
+    if self.unaccepted.count < Self.maximumUnaccepted { self.unaccepted.append(unaccepted) }
+    try failures?.add(unaccepted)
     try rest(
       file.again(
         isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored, .mayBeLost]),
@@ -217,6 +245,7 @@ package struct BatchReport: Sendable {
     _ file: BatchFile, _ finding: JournalFindings.Finding, of manifest: String
   ) -> BatchState? {
     files += 1
+    if file.isDirectory { unlistedDirectories += 1 }
     guard let state = finding.state else {
       missing += 1
       return nil
@@ -256,24 +285,31 @@ extension JournalFindings.Finding {
 }
 
 extension JournalFindings {
-  /// Adds what a journal says about the records in a range. Returns whether the journal has lines that can't be read.
+  /// Adds what a journal says about the records in a range. Returns how many lines of the journal can't be read.
   mutating func add(
     _ journal: JournalSummary, in range: Range<Int64>
-  ) throws(BatchError) -> Bool {
+  ) throws(BatchError) -> Int {
     let isHarmlessTwice = journal.head.isHarmlessTwice
     let isClosed = try JournalReader.isClosed(journal.path)
+    // The files that have no outcome yet, and of which the server keeps what has arrived. A run of the same directory asks the
+    // server before it sends such a file again, and marks the file if it could not ask.
+    var kept: Set<Int64> = []
     return try journal.read(in: range) { line in
       switch line {
-      case .head, .closed, .damaged, .unfinished: break
-      case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
+      case .head, .closed, .damaged: break
+      case .unfinished(let offset, let upload):
+        if upload?.uploadURL == nil { kept.remove(offset) } else { kept.insert(offset) }
+      case .started(let offset):
+        self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice || kept.contains(offset))
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, let slices):
         if slices.bytes > 0 { self[offset].insert([.partlyStored, .unknownInGroup]) }
       case .record(let offset, let record):
-        self[offset].note(record, isHarmlessTwice: isHarmlessTwice)
+        let isKept = kept.remove(offset) != nil && record.state != .ok
+        self[offset].note(record, isHarmlessTwice: isHarmlessTwice, isKept: isKept)
         // Only a complete journal proves that nothing else happened to the file.
         if !isClosed, record.state != .ok {
-          self[offset].insert(isHarmlessTwice ? .unknownInGroup : .maybeDuplicate)
+          self[offset].insert(isHarmlessTwice || isKept ? .unknownInGroup : .maybeDuplicate)
         }
       }
     }
@@ -281,7 +317,8 @@ extension JournalFindings {
 }
 
 extension JournalFindings.Finding {
-  fileprivate mutating func note(_ record: JournalRecord, isHarmlessTwice: Bool) {
+  /// - Parameter isKept: whether the server keeps what has arrived, so that the next run can ask for it.
+  fileprivate mutating func note(_ record: JournalRecord, isHarmlessTwice: Bool, isKept: Bool) {
     if record.isMismatch {
       insert([.partlyStored, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
     }
@@ -298,7 +335,7 @@ extension JournalFindings.Finding {
     case .retryable: insert(.retryable)
     // The file was left out because of an earlier run, whose journal says why.
     case .skipped: break
-    case .unknown, nil: noteUnknown(isHarmlessTwice: isHarmlessTwice)
+    case .unknown, nil: noteUnknown(isHarmlessTwice: isHarmlessTwice || isKept)
     }
   }
 

@@ -4,11 +4,11 @@ import FormStreamMultipart
 struct RoundFindings {
   /// A file of a manifest, and what journals say about it.
   struct Entry {
-    let file: BatchFile
+    private(set) var file: BatchFile
     /// What journals say; nil if the entry says only whether the file is there.
     fileprivate(set) var finding: JournalFindings.Finding?
     /// Whether the file is not there any more.
-    let isGone: Bool
+    fileprivate(set) var isGone: Bool
     /// Whether the manifest lists files that were not accepted in an earlier run.
     var isRepair = false
     /// Whether the file keeps its index if it is sent again.
@@ -24,6 +24,13 @@ struct RoundFindings {
       case .presence(let file, let isGone):
         (self.file, self.finding, self.isGone) = (file, nil, isGone)
       }
+    }
+
+    /// Gives the file the size and the time of the version that was accepted.
+    mutating func note(accepted version: KnownFile.Version) {
+      guard finding?.contains(.accepted) == true else { return }
+      (file.size, file.modified) = (version.size, version.modified)
+      (file.problem, file.isFoundLater) = (nil, false)
     }
 
     /// The file and what is known about it; nil if the entry says only whether the file is there.
@@ -63,7 +70,8 @@ struct RoundFindings {
         }
         line = try lines.next()
       }
-      guard let last, let finding = last.finding else { continue }
+      guard var last, let finding = last.finding else { continue }
+      last.isGone = isGone
       if !isGone || finding.contains(.accepted) { try receive(last) }
     }
   }

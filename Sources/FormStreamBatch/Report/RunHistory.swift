@@ -13,7 +13,13 @@ package struct RunHistory: Sendable {
     package let status: Int64?
     package let attempts: Int64
     /// Why the file was not accepted; nil if it was.
-    package let reason: String?
+    fileprivate let reason: String?
+    /// What the server said about a file that it refused; nil if it said nothing.
+    let words: ServerWords?
+    /// Why the file was not accepted, with the server's own words; nil if it was.
+    package var explanation: String? { reason.map { ServerWords.adding(words, to: $0) } }
+    /// What the server said or, if it said nothing, why the file was not accepted.
+    package var shortReason: String? { words?.text ?? reason }
     /// From the first request until the outcome was known, in nanoseconds.
     package let duration: Int64
     fileprivate let offset: Int64
@@ -51,18 +57,44 @@ package struct RunHistory: Sendable {
       }
       let isLast = number == report.sources.count - 1
       guard isLast || !wanted.isEmpty else { continue }
-      let journals = sources.journals.filter { $0.range.overlaps(sources.range) }
-        .sorted { $0.head.begun ?? 0 < $1.head.begun ?? 0 }
+      let journals = Self.journals(of: sources)
       if isLast { heads = journals.map(\.head) }
-      for journal in journals {
-        try JournalReader.forEachLine(of: journal.path) { line throws(BatchError) in
-          guard let result = Result(line), sources.range.contains(result.offset) else { return }
-          if isLast { count(result, line) }
-          guard let index = wanted[result.offset], report.unaccepted[index].state == result.state,
-            let value = try? JSONValue(parsing: Array(line))
-          else { return }
-          unaccepted[index] = Entry(value, result, duration: duration(of: result) ?? 0)
+      try Self.forEachResult(in: journals, of: sources.range) { result, line in
+        if isLast { count(result, line) }
+        if let index = wanted[result.offset], report.unaccepted[index].state == result.state {
+          unaccepted[index] = Entry(line, result)
         }
+      }
+    }
+  }
+
+  /// Of each file, a result with the state that the report counts; nil if there is none.
+  static func results(
+    of files: [BatchReport.Unaccepted], in report: BatchReport
+  ) throws(BatchError) -> [Entry?] {
+    var results: [Entry?] = Array(repeating: nil, count: files.count)
+    for sources in report.sources {
+      var wanted: [Int64: Int] = [:]
+      for (index, file) in files.enumerated() where file.manifest == sources.manifest { wanted[file.offset] = index }
+      guard !wanted.isEmpty else { continue }
+      try forEachResult(in: journals(of: sources), of: sources.range) { result, line in
+        if let index = wanted[result.offset], files[index].state == result.state { results[index] = Entry(line, result) }
+      }
+    }
+    return results
+  }
+
+  /// The journals of a manifest, in the order in which their runs began.
+  private static func journals(of sources: BatchReport.Sources) -> [JournalSummary] {
+    sources.journals.filter { $0.range.overlaps(sources.range) }.sorted { $0.head.begun ?? 0 < $1.head.begun ?? 0 }
+  }
+
+  private static func forEachResult(
+    in journals: [JournalSummary], of range: Range<Int64>, _ receive: (Result, UnsafeRawBufferPointer) -> Void
+  ) throws(BatchError) {
+    for journal in journals {
+      try JournalReader.forEachLine(of: journal.path) { line throws(BatchError) in
+        if let result = Result(line), range.contains(result.offset) { receive(result, line) }
       }
     }
   }
@@ -138,7 +170,7 @@ package struct RunHistory: Sendable {
       let entry = Entry(value, result, duration: duration ?? 0)
     else { return }
     if isSlow { noteSlow(entry) }
-    if let name = value.errorName { totals.note(error: name, entry.reason ?? "", of: entry.path) }
+    if let name = value.errorName { totals.note(error: name, entry.explanation ?? "", of: entry.path) }
   }
 
   private mutating func noteSlow(_ entry: Entry) {
@@ -153,12 +185,19 @@ package struct RunHistory: Sendable {
 }
 
 extension RunHistory.Entry {
+  /// An entry whose duration nobody asks for.
+  fileprivate init?(_ line: UnsafeRawBufferPointer, _ result: RunHistory.Result) {
+    guard let value = try? JSONValue(parsing: Array(line)) else { return nil }
+    self.init(value, result, duration: 0)
+  }
+
   fileprivate init?(_ value: JSONValue, _ result: RunHistory.Result, duration: Int64) {
     guard let path = (try? value.path("path")) ?? nil else { return nil }
     (self.path, self.duration) = (path, duration)
     (offset, size, state, attempts) = (result.offset, result.size, result.state, result.attempts)
     status = value["status"]?.integer
     reason = value["error"]?["message"]?.text
+    words = ServerWords(inRecord: value)
   }
 }
 

@@ -3,7 +3,8 @@ import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The files that may have been accepted twice, or were, and that somebody has looked at. Later reports don't count them. They are
+/// The files that may have been accepted twice, or were, and the journals with lines that can't be read, if somebody has looked at
+/// them. Later reports don't count them. They are
 /// in files of their own beside the journals, because a run and a report may write at the same time.
 package struct SettledDoubts: Sendable {
   /// A file that may have been accepted twice.
@@ -14,12 +15,28 @@ package struct SettledDoubts: Sendable {
     let isDuplicate: Bool
   }
 
+  /// A journal with lines that can't be read.
+  package struct DamagedJournal: Hashable, Sendable {
+    /// The name of the run; the name of the file if the run has none.
+    let name: String
+    /// How many lines can't be read.
+    let lines: Int
+
+    init(_ journal: JournalSummary, lines: Int) {
+      name = journal.head.run ?? String(decoding: journal.path.name.bytes, as: UTF8.self)
+      self.lines = lines
+    }
+  }
+
   /// The doubts, and when somebody looked at them, in nanoseconds since 1970.
   private var doubts: [Doubt: Int64] = [:]
+  /// How many lines that can't be read somebody has looked at, by the names of their journals.
+  private var damaged: [String: Int] = [:]
 
   private static let prefix = "settled-"
   private static let suffix = ".jsonl"
   private static let schema = "formstream.settled/1"
+  private static let damagedSchema = "formstream.lost/1"
 
   /// Reads the files in directories of journals.
   ///
@@ -63,8 +80,12 @@ package struct SettledDoubts: Sendable {
     var lines = LineReader(file, from: 0, maximumLine: ManifestReader.maximumLine)
     do throws(LineReader.Failure) {
       while let line = try lines.next() {
-        guard let value = try? JSONValue(parsing: line.bytes), value["schema"]?.text == Self.schema,
-          let manifest = value["manifest"]?.text, let offset = value["offset"]?.integer
+        guard let value = try? JSONValue(parsing: line.bytes) else { continue }
+        if value["schema"]?.text == Self.damagedSchema, let name = value["journal"]?.text, let lines = value["lines"]?.integer {
+          damaged[name] = max(damaged[name] ?? 0, Int(clamping: lines))
+        }
+        guard value["schema"]?.text == Self.schema, let manifest = value["manifest"]?.text,
+          let offset = value["offset"]?.integer
         else { continue }
         let doubt = Doubt(manifest: manifest, offset: offset, isDuplicate: value["duplicate"] == true)
         doubts[doubt] = max(doubts[doubt] ?? .min, value["time_ns"]?.integer ?? .min)
@@ -81,10 +102,15 @@ package struct SettledDoubts: Sendable {
         && doubts[Doubt(manifest: doubt.manifest, offset: doubt.offset, isDuplicate: true)] != nil
   }
 
-  /// Writes down that somebody has looked at doubts.
+  /// Whether somebody has looked at all lines of a journal that can't be read.
+  func settles(_ journal: DamagedJournal) -> Bool { journal.lines <= damaged[journal.name] ?? 0 }
+
+  /// Writes down that somebody has looked at doubts and damaged journals.
   ///
   /// - Throws: `writeFailed`.
-  package static func settle(_ doubts: [Doubt], in directory: LocalPath) throws(BatchError) {
+  package static func settle(
+    _ doubts: [Doubt], _ damaged: [DamagedJournal], in directory: LocalPath
+  ) throws(BatchError) {
     let name = FileName("\(prefix)\(UUIDText.random())\(suffix)")
     do throws(SystemError) {
       let directory = try DirectoryDescriptor(openingOrMaking: directory)
@@ -93,6 +119,13 @@ package struct SettledDoubts: Sendable {
         let line: JSONValue = [
           "schema": .string(schema), "manifest": .string(doubt.manifest),
           "offset": .integer(doubt.offset), "duplicate": .boolean(doubt.isDuplicate),
+          "time_ns": .integer(nanosecondsSince1970()),
+        ]
+        try file.append(line.line())
+      }
+      for journal in damaged {
+        let line: JSONValue = [
+          "schema": .string(damagedSchema), "journal": .string(journal.name), "lines": .integer(Int64(journal.lines)),
           "time_ns": .integer(nanosecondsSince1970()),
         ]
         try file.append(line.line())

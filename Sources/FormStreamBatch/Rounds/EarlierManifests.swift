@@ -10,6 +10,10 @@ package struct EarlierManifests: Sendable {
   let missing: [String]
   /// When the last run of a missing manifest wrote to its journal, in nanoseconds since 1970; nil if none is missing.
   let lastTimeOfMissing: Int64?
+  /// The runs of the manifests that no manifest beside the journals names yet.
+  let unnamedRuns: [String]
+  /// The runs that manifests beside the journals name, and whose journals are not there; with those manifests.
+  private let lostRuns: [String: LocalPath]
   /// For each list of failed files, the id of the manifest whose files they are.
   private let parents: [String: String]
 
@@ -25,20 +29,33 @@ package struct EarlierManifests: Sendable {
     of journals: JournalSet, named: [LocalPath] = [], ofFamily ids: Set<String>? = nil
   ) throws(BatchError) {
     self.journals = journals
-    var candidates = named
-    for directory in journals.directories { candidates += try RecordedListing.manifests(in: directory) }
-    var found: [String: ManifestReader] = [:]
-    for path in candidates {
-      let manifest = try ManifestReader(path)
-      found[manifest.id] = manifest
+    var found: [String: (path: LocalPath, header: ManifestHeader)] = [:]
+    for path in named {
+      let header = try ManifestReader.header(of: path)
+      found[header.id] = (path, header)
+    }
+    var namedRuns: [String: LocalPath] = [:]
+    for directory in journals.directories {
+      for path in try RecordedListing.manifests(in: directory) {
+        let header = try ManifestReader.header(of: path)
+        found[header.id] = (path, header)
+        for run in header.journals { namedRuns[run] = path }
+      }
+      // A copy without a journal is of a list that was not sent.
+      for path in try SentFailedList.copies(in: directory) {
+        guard let header = try? ManifestReader.header(of: path), journals.manifests.contains(header.id) else { continue }
+        found[header.id] = (path, header)
+      }
     }
     var missing: [String] = []
     for id in journals.manifests.sorted() where found[id] == nil {
-      let elsewhere = journals.paths(ofManifest: id).lazy.compactMap { try? ManifestReader($0) }
-      found[id] = elsewhere.first { $0.id == id }
+      for path in journals.paths(ofManifest: id) where found[id] == nil {
+        guard let header = try? ManifestReader.header(of: path), header.id == id else { continue }
+        found[id] = (path, header)
+      }
       if found[id] == nil { missing.append(id) }
     }
-    let parents = journals.parents.merging(found.compactMapValues(\.parent)) { $1 }
+    let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
     if let ids {
       let family = Self.family(of: ids, parents)
@@ -46,6 +63,9 @@ package struct EarlierManifests: Sendable {
       missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
     self.missing = missing
+    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
+    let runs = journals.runs
+    lostRuns = namedRuns.filter { !runs.contains($0.key) }
     var last = Int64.min
     for id in missing { last = max(last, try journals.period(ofManifest: id).last) }
     lastTimeOfMissing = missing.isEmpty ? nil : last
@@ -53,7 +73,7 @@ package struct EarlierManifests: Sendable {
     for (id, manifest) in found {
       // A manifest that was not compared with earlier ones is of the first round.
       let place = (
-        manifest.round?.number ?? 1, Self.depth(of: id, parents),
+        manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
         try journals.period(ofManifest: id).last, id
       )
       placed.append((place, manifest.path))
@@ -84,7 +104,7 @@ package struct EarlierManifests: Sendable {
     var others = self
     others.paths = []
     for path in paths {
-      let other = try ManifestReader(path, acceptsTornEnd: true)
+      let other = try ManifestReader.header(of: path)
       guard other.id != manifest.id, try isSent(other.id) else { continue }
       let otherRound = other.round?.number ?? 1
       if otherRound > round || otherRound == round && manifest.parent != nil || descendants.contains(other.id) {
@@ -102,18 +122,34 @@ package struct EarlierManifests: Sendable {
     return depth
   }
 
-  /// Throws if a manifest is missing.
+  /// Throws if a manifest is missing, or the journal of a round.
   ///
-  /// - Throws: `manifestUnreadable`.
+  /// - Throws: `manifestUnreadable` or `journalUnreadable`.
   package func checkComplete() throws(BatchError) {
+    try checkJournals()
     if let id = missing.first { throw notFound(id) }
   }
 
-  /// Throws if the manifest of a round is missing. The lists of failed files may be missing.
+  /// Throws if the manifest or a journal of a round is missing. The lists of failed files may be missing.
   ///
-  /// - Throws: `manifestUnreadable`.
+  /// - Throws: `manifestUnreadable` or `journalUnreadable`.
   package func checkRounds() throws(BatchError) {
+    try checkJournals()
     if let id = missing.first(where: journals.isRecorded) { throw notFound(id) }
+  }
+
+  /// Throws if a journal is missing that the manifest of a round names.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package func checkJournals() throws(BatchError) {
+    guard !lostRuns.isEmpty else { return }
+    // A run may have begun after the journals were listed.
+    let runs = try JournalSet(in: journals.directories).runs
+    guard let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) else { return }
+    throw BatchError(
+      .journalUnreadable, on: run,
+      "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
+        + "it any more: put it back, or name another directory. Without it, what was sent is not known.")
   }
 
   private func notFound(_ id: String) -> BatchError {

@@ -15,9 +15,9 @@ struct EarlierRounds {
     (self.path, self.batch) = (path, batch)
     (rounds, journals) = (try RecordedRounds(in: path), try JournalSet(in: [path]))
     var manifests: [String] = []
-    for manifest in rounds.manifests { manifests.append(try ManifestReader(manifest).id) }
+    for manifest in rounds.manifests { manifests.append(try ManifestReader.header(of: manifest).id) }
     self.manifests = manifests
-    guard !journals.manifests.isEmpty else { return }
+    guard !manifests.isEmpty || !journals.manifests.isEmpty else { return }
     try EarlierManifests(of: journals, ofFamily: Set(manifests)).checkRounds()
     // A manifest that was named has nothing to do with the rounds.
     if batch.manifest == nil { for manifest in manifests { try checkURL(manifest) } }
@@ -31,8 +31,32 @@ struct EarlierRounds {
     }
   }
 
+  /// Removes the manifest of the last round if it has no journal, because its run was ended before it sent anything: what has
+  /// changed since is to be listed, too.
+  ///
+  /// - Parameter listing: the name of the listing. Another listing's manifest is left.
+  /// - Throws: `journalInUse` if its run goes on.
+  mutating func removeUnsent(
+    from directory: DirectoryDescriptor, ofListing listing: String
+  ) throws(BatchError) {
+    guard let path = rounds.manifests.last, let id = manifests.last, !hasJournals(of: id),
+      try ManifestReader.header(of: path).listing == listing
+    else { return }
+    let file = try ManifestAddition.writing(path) { () throws(SystemError) -> AppendedFile? in
+      let file = try AppendedFile(continuing: path.name, in: directory)
+      return try file.lock() ? file : nil
+    }
+    guard file != nil else { throw .manifestInUse(path) }
+    // Meanwhile, its run may have begun its journal and ended.
+    if try JournalSet(in: [self.path]).heads(ofManifest: id).isEmpty { directory.remove(path.name) }
+    self = try EarlierRounds(in: self.path, of: batch)
+    withExtendedLifetime(file) {}
+  }
+
+  private func hasJournals(of manifest: String) -> Bool { !journals.heads(ofManifest: manifest).isEmpty }
+
   func hasJournals(of manifest: ManifestExtent) -> Bool {
-    !journals.heads(ofManifest: manifest.id).isEmpty
+    hasJournals(of: manifest.id)
   }
 
   /// What a new round is compared with.
@@ -40,7 +64,7 @@ struct EarlierRounds {
     get throws(BatchError) {
       RecordedListing.Comparison(
         rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)),
-        rules: batch.rounds, sliceSize: batch.sliceSize,
+        rules: batch.rounds, sliceSize: batch.sliceSize, keepsAccepted: batch.includesAcceptedEarlier,
         temporaryDirectory: batch.listing.temporaryDirectory,
         cancellation: batch.listing.cancellation)
     }

@@ -26,14 +26,19 @@ struct FileHistory {
   /// Whether the last round that had the file sent the version that the server has.
   var isLastAccepted: Bool { !isGone && last?.place == accepted?.place }
 
+  /// Whether the server has some version, or may have one.
+  var mayBeStored: Bool { accepted != nil || !doubts.isEmpty || last?.slices?.isBegun == true }
+
   /// Adds what the next round knows.
   mutating func add(_ file: KnownFile) {
+    let isFirst = last == nil
     // Slices of a version that is not the last one are not continued.
     if let last, last.slices?.isBegun == true, !last.version.isSame(as: file.version) {
       add(Doubt(version: last.version, keyRecord: nil))
     }
     last = file
-    isGone = false
+    // A file that could not be read may be another one.
+    if file.version != nil { isGone = false }
     // Manifests may be sent later than a round that is compared with them. Then it is not known which version came last.
     let isInOrder = lastSending < file.period.first
     if file.mayBeStored { lastSending = max(lastSending, file.period.last) }
@@ -42,7 +47,10 @@ struct FileHistory {
     case .accepted: addDoubt(about: file, keyRecord: nil)
     case .unsent:
       if file.slices?.isBegun == true { doubtAccepted() }
-      if file.maybeDuplicate { add(Doubt(version: file.version, keyRecord: file.keyRecord)) }
+      // A round that could not read the file, and did not send it, marks only what the rounds before it know.
+      if file.maybeDuplicate, file.version != nil || isFirst {
+        add(Doubt(version: file.version, keyRecord: file.keyRecord))
+      }
     case .doubtful: addDoubt(about: file, keyRecord: nil)
     // If the manifest marks the file without a key, there were requests without that key.
     case .repeatable:
@@ -78,6 +86,12 @@ struct FileHistory {
     last = accepted ?? last
   }
 
+  /// Why the file can't be compared with the versions that are known; nil if it can.
+  func problem(of contents: inout ListedContents) -> BatchError? {
+    for version in [accepted?.version, last?.version] + doubts.map(\.version) { _ = contents.are(version) }
+    return contents.problem.map { mayBeStored ? .notCompared($0) : $0 }
+  }
+
   /// Whether the server has a version, or may have it; nil if it doesn't have it, as far as is known.
   func status(of contents: inout ListedContents) -> JournalIndex.FileStatus? {
     if contents.are(accepted?.version) { return .accepted }
@@ -88,17 +102,19 @@ struct FileHistory {
   /// Adds to a file that is sent what the earlier rounds say about its contents: whether the server may have them, which
   /// idempotency keys they had, and which slices are accepted.
   ///
-  /// - Parameter contents: the contents of the file.
-  func complete(_ file: inout BatchFile, _ contents: inout ListedContents) {
+  /// - Parameters:
+  ///   - contents: the contents of the file.
+  ///   - isNew: whether the file was gone and may be another one, so that the server must not take it for the earlier one.
+  func complete(_ file: inout BatchFile, _ contents: inout ListedContents, isNew: Bool) {
     var keyRecords: Set<RecordPlace?> = []
     for doubt in doubts where doubt.version == nil || file.problem != nil || contents.are(doubt.version) {
       // A key depends on the time.
       let hasKey = doubt.version?.modified == file.modified && file.problem == nil
-      keyRecords.insert(hasKey ? doubt.keyRecord : nil)
+      keyRecords.insert(hasKey && !isNew ? doubt.keyRecord : nil)
     }
     // A file that can't be read now may be there when it is sent, as the server has it.
-    if file.problem != nil, accepted != nil { keyRecords.insert(nil) }
-    guard let last, contents.are(last.version) else {
+    if file.problem != nil, accepted != nil || last?.slices?.isBegun == true { keyRecords.insert(nil) }
+    guard !isNew, let last, contents.are(last.version) else {
       file.maybeDuplicate = !keyRecords.isEmpty
       return
     }

@@ -11,6 +11,8 @@ extension RecordedListing {
     let rules: RoundRules
     /// The size of the slices in which the new round sends files; nil if it sends each file in one piece.
     let sliceSize: Int64?
+    /// Whether the files that earlier rounds have delivered are kept, too.
+    let keepsAccepted: Bool
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
     let cancellation: BatchCancellation?
@@ -20,17 +22,19 @@ extension RecordedListing {
   /// to send. If there is nothing to send or to note, no manifest is written.
   ///
   /// - Parameters:
+  ///   - observe: receives what is done with each file.
   ///   - list: begins the listing.
   ///   - makeCheck: makes the check of the files' URLs; nil if no two files can have the same URL.
   static func newRound(
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
-    followsLinks: Bool, after earlier: Comparison,
+    followsLinks: Bool, after earlier: Comparison, _ observe: @escaping BatchPreparation.Observer,
     makeCheck: (_ hasOneRoot: Bool) -> URLCheck?, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> RecordedListing {
     var comparison = RoundComparison(
       earlier.rules, against: earlier.manifests, after: earlier.rounds.lastNumber, sliceSize: earlier.sliceSize,
       in: earlier.temporaryDirectory)
-    comparison.cancellation = earlier.cancellation
+    (comparison.cancellation, comparison.observe) = (earlier.cancellation, observe)
+    comparison.accepted = earlier.keepsAccepted ? AcceptedFiles(in: earlier.temporaryDirectory) : nil
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)
@@ -46,14 +50,18 @@ extension RecordedListing {
     try check?.finish()
     if entries.isEmpty, let last = earlier.rounds.manifests.last {
       let manifest = try ManifestReader(last)
-      return RecordedListing(.nothingNew, entries, manifest, leftOut: listing.leftOut)
+      return RecordedListing(
+        .nothingNew, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted)
     }
     let encoder = ManifestEncoder(
-      root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round)
+      root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot, round: entries.round,
+      // A line has a maximum length. The next manifests name the others.
+      journals: Array(earlier.manifests.unnamedRuns.prefix(10_000)))
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
     let manifest = try ManifestReader(try file.complete(), followsLinks: followsLinks)
-    return RecordedListing(.newRound, entries, manifest, leftOut: listing.leftOut)
+    return RecordedListing(
+      .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, lock: file)
   }
 }
 
@@ -95,7 +103,8 @@ private final class NewManifest {
     try ManifestAddition.writing(path) { () throws(SystemError) in try file.append(bytes) }
   }
 
-  /// Gives the manifest its final name, and returns its path.
+  /// Gives the manifest its final name, and returns its path. The file stays locked until this object is released, as that of
+  /// the first round does.
   func complete() throws(BatchError) -> LocalPath {
     try ManifestAddition.writing(path) { () throws(SystemError) in
       try file.synchronize()
@@ -103,7 +112,6 @@ private final class NewManifest {
       isComplete = true
       // Some file systems can't synchronize a directory.
       try? directory.synchronize()
-      try file.close()
     }
     return directoryPath.appending(name.bytes)
   }

@@ -41,6 +41,10 @@ package struct RoundComparison {
 
   /// Ends the comparison.
   var cancellation: BatchCancellation?
+  /// Receives what is done with each file.
+  var observe: BatchPreparation.Observer = { _ in }
+  /// Receives the files that the server has; nil if nobody asks for them.
+  var accepted: AcceptedFiles?
   /// Whether two paths may have had the same URL, one after the other.
   package var sharesURLs = false
 
@@ -73,6 +77,7 @@ package struct RoundComparison {
         of: manifest.extent, shard: shard, in: journals, boot: boot, sliceSize: sliceSize)
       while let entry = try reader.nextEntry() {
         try cancellation?.check()
+        observe(.reading)
         switch entry {
         case .presence(let file, let isGone):
           try sorter.add([isGone ? Tag.gone.rawValue : Tag.back.rawValue], key: keys.key(of: file))
@@ -138,7 +143,10 @@ package struct RoundComparison {
     look: (inout BatchFile) throws(BatchError) -> Void = { _ in },
     complete: (inout BatchFile) -> Void = { _ in }
   ) throws(BatchError) -> RoundEntries {
+    var count = 0
     while let file = try listing.next() {
+      observe(.listing)
+      count += 1
       try sorter.add([Tag.listed.rawValue] + StoredFile.bytes(of: file), key: keys.key(of: file))
     }
     let root = listing.hasOneRoot ? keys.key(ofDirectory: listing.root ?? ".") : nil
@@ -150,6 +158,8 @@ package struct RoundComparison {
       try cancellation?.check()
       let history = try Self.history(of: first.key, &line, lines)
       if let file = history.listed {
+        // The check of the URLs counts its files itself.
+        if !sharesURLs { observe(.comparing(count)) }
         if var file = try entry(for: file, history, &entries, look) {
           complete(&file)
           try entries.add(ManifestEncoder.line(for: file))
@@ -178,25 +188,29 @@ package struct RoundComparison {
     var contents = ListedContents(file, isCompared: rules.comparesContents)
     // While the file was not there, another one may have been sent to its URL.
     let isReplaced = sharesURLs && history.isGone
-    if !isReplaced, contents.are(history.accepted?.version) {
+    let isBack = history.isGone && !contents.areCertainly(history.accepted)
+    if !isReplaced, !isBack, contents.are(history.accepted?.version) {
       if !history.isLastAccepted {
         try entries.add(ManifestEncoder.line(for: file.manifestPath, isGone: false))
       }
       guard rules.sendsAll else {
         round.unchanged += 1
+        try accepted?.add(file)
         if contents.isUncompared { entries.uncompared += 1 }
         return nil
       }
       round.again += 1
       return file
     }
-    let isSame = history.last.map { contents.are($0.version) || file.problem != nil }
+    if let problem = history.problem(of: &contents) { file.problem = problem }
+    let isSame = isBack ? nil : history.last.map { contents.are($0.version) || file.problem != nil }
     switch isSame {
+    case _ where file.isDirectory: break
     case true?: round.again += 1
     case false? where !history.isGone: round.changed += 1
     case false?, nil: round.new += 1
     }
-    history.complete(&file, &contents)
+    history.complete(&file, &contents, isNew: isBack)
     if let lastTime, file.modified <= lastTime || file.problem != nil {
       (file.maybeDuplicate, file.keyRecord) = (true, nil)
     }
@@ -215,9 +229,11 @@ extension KnownFile {
       ? Version(size: file.size, modified: file.modified, sha256: file.sha256) : nil
     version = accepted ?? listed
     if version?.sha256 == nil, version?.size == listed?.size { version?.sha256 = file.sha256 }
-    status = index.status(of: file.offset)
+    // A file with a problem that does not pass is never sent, so its round says nothing new.
+    let isNeverSent = file.problem.map { !BatchFile.passingProblems.contains($0.code) } ?? false
+    status = isNeverSent ? .unsent : index.status(of: file.offset)
     self.index = file.number
-    maybeDuplicate = file.maybeDuplicate
+    maybeDuplicate = file.maybeDuplicate && !isNeverSent
     place = RecordPlace(manifest: manifest, offset: file.offset)
     keyRecord = file.keyRecord
     slices = index.progress(of: file)

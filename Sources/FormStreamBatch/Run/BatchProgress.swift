@@ -23,7 +23,7 @@ public struct BatchProgress: Sendable {
 
   /// What a batch is doing.
   public enum Stage: String, Sendable {
-    /// The URLs of all files are compared before any of them is sent.
+    /// Files are listed and compared with those of earlier rounds, or their URLs are compared, before any of them is sent.
     case comparing
     /// Files are sent.
     case sending
@@ -37,6 +37,8 @@ public struct BatchProgress: Sendable {
 
   /// What the run is doing.
   public package(set) var stage = Stage.sending
+  /// What is done with files while the stage is ``Stage/comparing``.
+  package private(set) var preparation = BatchPreparation.comparingURLs
   /// How many requests there may be at the same time.
   public package(set) var concurrency = 0
   /// How many files are listed so far.
@@ -63,11 +65,14 @@ public struct BatchProgress: Sendable {
 
   package init() {}
 
-  /// A snapshot while URLs are compared, before any file is sent.
+  /// A snapshot before any file is sent.
   ///
-  /// - Parameter count: how many URLs were compared.
-  package init(comparing count: Int) {
+  /// - Parameters:
+  ///   - preparation: what is done with files.
+  ///   - count: with how many files it was done.
+  package init(_ preparation: BatchPreparation, of count: Int) {
     stage = .comparing
+    self.preparation = preparation
     listed = count
   }
 }

@@ -29,8 +29,16 @@ extension BatchRun {
   private func maybeDuplicate(_ file: BatchFile) -> Bool {
     if plan.request.method.isIdempotent { return false }
     // A request that continues an upload is asked about before it is sent again.
-    if journal?.earlier.unfinished(file) != nil { return false }
+    if continuedUpload(of: file) != nil { return false }
     return mayBeStored(file)
+  }
+
+  /// The file's upload of an earlier run, if this run sends files in a way that can continue uploads; nil if there is none.
+  private func continuedUpload(of file: BatchFile) -> UploadResumeData? {
+    guard plan.request.options.resumption.isChosen, !plan.packing.isShared, plan.sliceSize == nil else {
+      return nil
+    }
+    return journal?.earlier.unfinished(file)
   }
 
   private func mayBeStored(_ file: BatchFile) -> Bool {
@@ -87,7 +95,7 @@ extension BatchRun {
           } else {
             try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
           }
-        request.options.maximumRate = current.withLock { $0.rate(at: minuteOfDay()) }
+        (request.options.maximumRate, request.options.sharedRate) = (nil, rate)
         for index in unit.members.indices { unit.members[index].ending.note(request.url) }
         return request
       } catch {
@@ -100,7 +108,7 @@ extension BatchRun {
   /// The request that continues an upload of an earlier run; nil if there is none, or the file has changed since.
   private func continuedRequest(_ unit: inout BatchRequest) throws -> TransferRequest? {
     guard !unit.isStarted, unit.members.count == 1, let member = unit.members.first,
-      let opened = member.opened, let data = journal?.earlier.unfinished(member.file)
+      let opened = member.opened, let data = continuedUpload(of: member.file)
     else { return nil }
     var request = try plan.request(for: [opened], boundary: data.boundary)
     guard data.canBeContinued(by: request) else {

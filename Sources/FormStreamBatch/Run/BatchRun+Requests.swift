@@ -91,13 +91,14 @@ extension BatchRun {
     }
   }
 
-  /// Notes that no later run can continue the unit's upload.
+  /// Notes how a later run can continue the unit's upload, or that none can. While bytes are being sent, the notes say that all
+  /// bytes may have been sent; now it is known how many were.
   private func noteEndOfUpload(_ result: TransferResult, _ unit: BatchRequest) {
-    guard plan.request.options.resumption.isChosen, let journal, result.outcome != .ok,
-      result.resumeData?.uploadURL == nil, unit.slice == nil, unit.members.count == 1,
-      let file = unit.members.first?.file
+    guard plan.request.options.resumption.isChosen, let journal, result.outcome != .ok, unit.slice == nil,
+      unit.members.count == 1, let file = unit.members.first?.file
     else { return }
-    try? journal.writer.note(nil, of: file.offset)
+    let upload = result.resumeData.flatMap { $0.uploadURL == nil ? nil : $0 }
+    try? journal.writer.note(upload, of: file.offset)
   }
 
   /// Finishes the files, or gives the unit the next slice of its file.

@@ -61,6 +61,8 @@ package final class BatchRun: Sendable {
   let state = Guarded(State())
   /// The batch with its current limits.
   let current: Guarded<Batch>
+  /// The rate of all requests together. It follows the limits and the time of the day.
+  let rate: SharedRate
   let queue: FileQueue
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
@@ -84,7 +86,9 @@ package final class BatchRun: Sendable {
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
-    current = Guarded(plan)
+    let current = Guarded(plan)
+    self.current = current
+    rate = SharedRate { current.withLock { $0.rate(at: minuteOfDay()) } }
     self.journal = journal
     self.beforeJournal = beforeJournal
     self.report = report
@@ -116,7 +120,7 @@ package final class BatchRun: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Changes the limits. Requests that are on their way keep the rate that they began with.
+  /// Changes the limits. The rate is that of all requests together, also of those that are on their way.
   package func change(_ limits: BatchLimits) {
     let batch = current.withLock { batch in
       batch.limits = limits
@@ -166,13 +170,16 @@ package final class BatchRun: Sendable {
 
   /// Sends the files that `next` returns, until `next` returns nil. `next` is called on a thread of its own, and may block.
   ///
+  /// - Parameter accepted: returns the files that earlier rounds have delivered and that get results.
   /// - Throws: an error of `next`, of the journal or of the report, after the requests that were on their way have ended.
-  package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals {
+  package func run(
+    accepted: @escaping @Sendable () throws -> BatchFile? = { nil }, _ next: @escaping @Sendable () throws -> BatchFile?
+  ) async throws -> BatchTotals {
     // The first timer of the process needs descriptors. If none were left, the process would end. So the first wait is
     // here, before files are opened.
     try? await Task.sleep(for: .nanoseconds(1))
     guard let threads = BlockingExecutor(threads: Self.threadCount, named: "formstream-prep"),
-      startThread("formstream-list", { [self] in list(next) })
+      startThread("formstream-list", { [self] in list(accepted, next) })
     else { throw BatchRun.noThreads }
     let taskCount = plan.largestConcurrency + Self.opensAhead(plan) + plan.maximumSetAside
     await withDiscardingTaskGroup { group in
@@ -208,15 +215,16 @@ package final class BatchRun: Sendable {
     "The files can't be sent: the system has no threads left. Allow more with ulimit -u, or more memory with "
       + "ulimit -v.")
 
-  private func list(_ next: () throws -> BatchFile?) {
+  private func list(_ accepted: () throws -> BatchFile?, _ next: () throws -> BatchFile?) {
     var packer = FilePacker(plan.packing)
     do {
+      while !isStopped, let file = try accepted() { try reportAccepted(file) }
       while let file = try next() {
         let isDone = isAlreadyDone(file)
         let isStopped = state.withLock { state in
           // From here on, each listed file gets an outcome or is passed on.
           guard !state.isStopped else { return true }
-          state.totals.noteListed(file.size)
+          state.totals.noteListed(file)
           if isDone {
             state.accessRefusals = nil
             state.totals.note(.skipped, size: file.size)
@@ -226,7 +234,10 @@ package final class BatchRun: Sendable {
           return false
         }
         if isStopped { return }
-        if isDone { continue }
+        if isDone {
+          if plan.includesAcceptedEarlier { try reportAccepted(file) }
+          continue
+        }
         guard let pack = try packer.add(file) else { continue }
         guard queue.add(pack) else { return }
       }
@@ -239,6 +250,21 @@ package final class BatchRun: Sendable {
     }
     let last = packer.takePack()
     if last.isEmpty || queue.add(last) { queue.end(dropping: false) }
+  }
+
+  /// Reports a file that an earlier run has delivered, if it is still there as it was delivered. Waits until there is room for
+  /// more results.
+  private func reportAccepted(_ file: BatchFile) throws {
+    guard file.isOnDisk() else { return }
+    var ending = FileOutcome(file, maybeDuplicate: false)
+    ending.noteAcceptedEarlier()
+    try report(ending.result(manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description))
+    let hasRoom = AutoResetEvent()
+    Task { [roomForResults] in
+      await roomForResults()
+      hasRoom.signal()
+    }
+    hasRoom.wait(atMost: nil)
   }
 
   /// Ends the run because of an error that is not about a single file.
@@ -331,7 +357,7 @@ extension BatchTotals {
     if ending.state == .skipped { skippedInDoubt += 1 }
     guard let error = result.error else { return }
     note(
-      error: Self.name(ofError: error.code, status: result.status), error.message.description,
+      error: Self.name(ofError: error.code, status: result.status), result.explanation ?? "",
       of: result.file.path)
   }
 }

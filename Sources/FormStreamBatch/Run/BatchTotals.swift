@@ -21,8 +21,10 @@ public struct BatchTotals: Sendable {
     }
   }
 
-  /// How many files were listed.
+  /// How many files were listed. A directory that can't be listed counts as one.
   public internal(set) var listed = 0
+  /// How many of the ``listed`` files are directories that can't be listed.
+  package private(set) var unlistedDirectories = 0
   /// Whether all files are listed.
   public internal(set) var isListed = false
   /// How many bytes the listed files have.
@@ -76,9 +78,10 @@ public struct BatchTotals: Sendable {
     if isUnreadable { unreadable += 1 }
   }
 
-  mutating func noteListed(_ size: Int64) {
+  mutating func noteListed(_ file: BatchFile) {
     listed += 1
-    listedBytes = listedBytes.addingClamped(size)
+    if file.isDirectory { unlistedDirectories += 1 }
+    listedBytes = listedBytes.addingClamped(file.size)
   }
 
   /// The name under which an error is counted.

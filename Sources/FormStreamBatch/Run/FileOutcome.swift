@@ -13,6 +13,8 @@ struct FileOutcome {
   private(set) var isUnreadable = false
   private var type: SniffedType?
   private var digest: SHA256Digest?
+  private var identity: FileIdentity?
+  private var isAcceptedEarlier = false
   private var last: TransferResult?
   private var error: FileFailure?
   private var url: String?
@@ -46,8 +48,11 @@ struct FileOutcome {
   }
 
   mutating func note(_ opened: OpenedBatchFile) {
-    (type, digest) = (opened.type, opened.digest)
+    (type, digest, identity) = (opened.type, opened.digest, opened.identity)
   }
+
+  /// Notes that an earlier run has delivered the file.
+  mutating func noteAcceptedEarlier() { (state, isAcceptedEarlier) = (.skipped, true) }
 
   /// Notes that the file can't be sent.
   mutating func fail(_ error: BatchError) {
@@ -206,6 +211,6 @@ struct FileOutcome {
         FileResult.Response(
           body: Array(response.body.prefix(responseLimit)),
           isTruncated: response.isTruncated || response.body.count > responseLimit)
-      }, value: state == .ok ? value : nil, error: error)
+      }, value: state == .ok ? value : nil, error: error, isAcceptedEarlier: isAcceptedEarlier, identity: identity)
   }
 }

@@ -71,4 +71,8 @@ public struct FileResult: Sendable {
   package var value: ResponseValue?
   /// Why the file was not accepted; nil if it was accepted.
   public internal(set) var error: FileFailure?
+  /// Whether an earlier run has delivered the file.
+  var isAcceptedEarlier = false
+  /// The file that was read for the last request; nil if there was none.
+  var identity: FileIdentity?
 }

@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
@@ -39,28 +40,31 @@ package struct PreparedBatch {
         manifestBytes: manifest.records?.upperBound,
         template: try batch.urlName(for: manifest.id),
         manifestPath: batch.manifest.flatMap { try? resolved($0) }, parent: parent,
-        begun: nanosecondsSince1970())
+        begun: nanosecondsSince1970(), run: UUIDText.random())
     }
   }
 
   /// Opens the files, and makes sure that no two are sent to one URL. This may take long: it reads journals, and may list and
   /// compare all files.
   ///
-  /// - Parameter noteCompared: is called for each file whose URL is compared.
-  package init(_ batch: Batch, noteCompared: @escaping () -> Void = {}) throws(BatchError) {
+  /// - Parameter observe: receives what is done with each file.
+  package init(
+    _ batch: Batch, observe: @escaping BatchPreparation.Observer = { _ in }
+  ) throws(BatchError) {
     var batch = batch
     func makeCheck(hasOneRoot: Bool) -> URLCheck? {
       URLCheck(
         batch, hasOneRoot: hasOneRoot, hasIndices: batch.manifest == nil,
-        in: batch.listing.temporaryDirectory, noteCompared: noteCompared)
+        in: batch.listing.temporaryDirectory, noteCompared: { observe(.comparingURLs) })
     }
     guard batch.manifest == nil, let path = batch.journal else {
       self = try Self(ofManifestOrFilesIn: batch, makeCheck)
       return
     }
     let directory = try Self.directory(path)
-    let rounds = try EarlierRounds(in: path, of: batch)
-    let listing = try Self.listing(batch, rounds, in: directory, at: path, makeCheck)
+    var rounds = try EarlierRounds(in: path, of: batch)
+    let listing = try Self.listing(
+      batch, &rounds, in: directory, at: path, observe, makeCheck)
     self.listing = listing
     manifest = listing.extent.id
     (batch.id, batch.hasManifest) = (listing.extent.id, true)
@@ -108,6 +112,7 @@ package struct PreparedBatch {
       return
     }
     let opened = try Self.directory(directory)
+    if reader.isFailedList { try SentFailedList.keep(reader, in: opened) }
     let rounds = try EarlierRounds(in: directory, of: batch)
     let earlier = try rounds.index(of: reader.extent, at: path)
     journal = try PlannedJournal(opened, reader.extent, parent: reader.parent, rounds, earlier, batch)
@@ -132,8 +137,9 @@ package struct PreparedBatch {
 
   /// The files of the round that is not finished, or of a new round.
   private static func listing(
-    _ batch: Batch, _ rounds: EarlierRounds, in directory: DirectoryDescriptor,
-    at path: LocalPath, _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
+    _ batch: Batch, _ rounds: inout EarlierRounds, in directory: DirectoryDescriptor,
+    at path: LocalPath, _ observe: @escaping BatchPreparation.Observer,
+    _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
   ) throws(BatchError) -> RecordedListing {
     var options = batch.listing
     options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
@@ -145,13 +151,14 @@ package struct PreparedBatch {
         "There is nothing to resume in the directory \(path.description.quoted): check its name, or \(BatchSettingName.beginsRounds)."
       )
     }
+    if batch.rounds.beginsRounds { try rounds.removeUnsent(from: directory, ofListing: name) }
     guard batch.rounds.beginsRounds, try rounds.isLastFinished else {
       return try RecordedListing(
         in: directory, at: path, named: name, followsLinks: options.followsLinks, list)
     }
     return try RecordedListing.newRound(
       in: directory, at: path, named: name, followsLinks: options.followsLinks,
-      after: rounds.comparison, makeCheck: makeCheck, list)
+      after: rounds.comparison, observe, makeCheck: makeCheck, list)
   }
 
   /// Begins the journal; nil if there is none.

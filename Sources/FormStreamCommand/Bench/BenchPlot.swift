@@ -43,7 +43,7 @@ struct BenchPlot {
     if result.sizes.count > 1 {
       title = "The most memory that an upload needs"
       x = Axis(
-        title: "Size of the upload", marks: result.sizes.map { (Double($0), HumanReadable.size($0)) },
+        title: "Size of the upload (logarithmic)", marks: result.sizes.map { (Double($0), HumanReadable.size($0)) },
         place: Self.logarithmic(Double(result.sizes.first ?? 1), Double(result.sizes.last ?? 2)))
     } else {
       title =
@@ -69,7 +69,7 @@ struct BenchPlot {
       let value = exp2(exponent)
       return (value, HumanReadable.size(Int64(clamping: Int(value))))
     }
-    return Axis(title: "Memory", marks: marks, place: logarithmic(exp2(low), exp2(high)))
+    return Axis(title: "Memory (logarithmic)", marks: marks, place: logarithmic(exp2(low), exp2(high)))
   }
 
   private static func logarithmic(_ first: Double, _ last: Double) -> (Double) -> Double {
@@ -95,19 +95,20 @@ struct BenchPlot {
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" role="img">
       <title>\(escaped(title))</title>
       <style>
-      :root { color-scheme: light dark; --back: #ffffff; --ink: #1b1f24; --grid: #d5d9de; }
-      text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+      :root { color-scheme: light dark; }
+      text { font: 13px system-ui, sans-serif; }
       .title { font-size: 16px; font-weight: 600; }
-      .grid { stroke: var(--grid); }
       .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
+      \(Self.look(back: "#ffffff", ink: "#1b1f24", grid: "#d5d9de"))
       \(Self.colours(\.light))
       @media (prefers-color-scheme: dark) {
-      :root { --back: #14181d; --ink: #e8ebee; --grid: #3a424b; }
+      \(Self.look(back: "#14181d", ink: "#e8ebee", grid: "#3a424b"))
       \(Self.colours(\.dark))
       }
       </style>
-      <rect width="\(width)" height="\(height)" fill="var(--back)"/>
-      <text class="title" x="16" y="26">\(escaped(title))</text>
+      <rect width="\(width)" height="\(height)" class="back"/>
+      <text class="title" x="16" y="22">\(escaped(title))</text>
+      <text x="16" y="39">\(escaped(y.title))</text>
 
       """
     for mark in y.marks {
@@ -161,6 +162,12 @@ struct BenchPlot {
       "<circle class=\"c\(end.0 % Self.palette.count)\" cx=\"\(x)\" cy=\"\(coordinate(place))\" r=\"4\"/>"
         + "<text x=\"\(x + 10)\" y=\"\(coordinate(place + 4))\">\(escaped(end.1.name))</text>\n"
     }.joined()
+  }
+
+  /// The colors of everything but the lines. They are literals, because many viewers don't know variables and would draw black on
+  /// black.
+  private static func look(back: String, ink: String, grid: String) -> String {
+    ".back { fill: \(back); } text { fill: \(ink); } .grid { stroke: \(grid); }"
   }
 
   /// Colors that differ also for people who see fewer of them.

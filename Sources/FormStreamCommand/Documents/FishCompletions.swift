@@ -21,8 +21,12 @@ extension Document {
         set -l head (string match -r -- $argv[1] $value)
         or return
         set -l path (string sub -s (math 1 + (string length -- $head[1])) -- $value)
-        for found in (__fish_complete_path $path)
-          echo $head[1]$found
+        # Behind an opening quote, nothing is escaped yet.
+        if string match -q -r -- '^["\\']' $value
+          set path (string escape -n -- $path)
+        end
+        for found in (complete -C "'' $path" | string replace -r '\\t.*' '')
+          echo $head[1]$found\\t
         end
       end
       function __formstream_directories

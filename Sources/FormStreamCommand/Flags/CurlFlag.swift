@@ -106,6 +106,7 @@ enum CurlFlag {
       "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser",
       hint: "only a user and a password are sent to a proxy (--proxy-user-file)."),
     Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
+    Entry(nil, "proxy-http2", hint: "leave it out; proxies are asked by HTTP/1.1."),
     Entry(
       nil, "ntlm", "ntlm-wb", "negotiate", "delegation", "service-name",
       hint: "only Basic, Digest (--digest) and Bearer (--token-file) are supported."),
@@ -124,8 +125,8 @@ enum CurlFlag {
     Entry("2", "sslv2", hint: "TLS 1.2 is the oldest version that is supported."),
     Entry("3", "sslv3", hint: "TLS 1.2 is the oldest version that is supported."),
     Entry(
-      nil, "ciphers", "tls13-ciphers", "curves", "ssl-allow-beast", "false-start", "engine",
-      "egd-file", "random-file",
+      nil, "ciphers", "tls13-ciphers", "curves", "sigalgs", "ech", "ssl-allow-beast",
+      "false-start", "engine", "egd-file", "random-file",
       hint: "the system's OpenSSL decides; the file that OPENSSL_CONF names can change it."),
     Entry(
       nil, "cert-status", "crlfile",
@@ -137,6 +138,16 @@ enum CurlFlag {
       nil, "no-alpn", "no-sessionid", "tcp-fastopen",
       hint: "leave it out; --http1.1 chooses the version, and the rest is the system's choice."),
     Entry(
+      nil, "tls-earlydata",
+      hint: "leave it out; others can send such data again, so requests wait for the handshake."),
+    Entry(nil, "ssl-sessions", hint: "leave it out; sessions of TLS end with the command."),
+    Entry(
+      nil, "ca-native", "proxy-ca-native", "dump-ca-embed",
+      hint: "leave it out; the system's authorities are trusted, unless --cacert names others."),
+    Entry(
+      nil, "ip-tos", "vlan-priority", "keepalive-cnt", "mptcp",
+      hint: "leave it out; the system's own settings decide."),
+    Entry(
       nil, "local-port", hint: "--interface NAME sets the address; the system chooses the port."),
     Entry(
       nil, "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr", "dns-servers", "doh-url",
@@ -146,7 +157,7 @@ enum CurlFlag {
       nil, "happy-eyeballs-timeout-ms", hint: "-4 and -6 choose addresses of one family."),
     Entry(nil, "abstract-unix-socket", hint: "--unix-socket PATH connects to one with a path."),
     Entry(
-      nil, "haproxy-protocol",
+      nil, "haproxy-protocol", "haproxy-clientip",
       hint: "no proxy's greeting is sent; connect to a port that expects none."),
     Entry(
       nil, "alt-svc", "hsts",
@@ -171,6 +182,8 @@ enum CurlFlag {
     Entry("J", hint: "-O names a file by the URL, and -o FILE by your choice."),
     Entry("C", hint: "uploads start at the first byte; --range sends a piece of a file."),
     Entry(nil, "no-clobber", hint: "formstream get has it; here -o replaces a file."),
+    Entry(nil, "skip-existing", hint: "formstream get --no-clobber keeps a file that is there."),
+    Entry(nil, "out-null", hint: "-o /dev/null does the same."),
     Entry(
       "R", "remote-time", "xattr",
       hint:
@@ -180,8 +193,11 @@ enum CurlFlag {
     Entry("y", "speed-time", hint: "--stall-timeout S limits the time without a byte."),
     Entry("Y", "speed-limit", hint: "--stall-timeout S limits the time without a byte."),
     Entry(
-      "Z", "parallel", "parallel-immediate", "parallel-max",
-      hint: "requests are sent one after another; formstream send -j N sends several at a time."),
+      "Z", "parallel", "parallel-immediate", "parallel-max", "parallel-max-host",
+      hint:
+        "requests are sent one after another; several commands get several files at a time, and formstream send -j N uploads several."
+    ),
+    Entry(nil, "variable", hint: "the variables of the shell do the same."),
     Entry(nil, "rate", hint: "formstream send --max-rate N limits the requests in a second."),
     Entry(
       nil, "fail-early",
@@ -189,7 +205,7 @@ enum CurlFlag {
     Entry(":", "next", hint: "all flags are for all URLs of a command."),
     Entry(nil, "stderr", hint: "2> FILE of the shell does the same."),
     Entry(
-      nil, "libcurl", "trace", "trace-ascii", "trace-time",
+      nil, "libcurl", "trace", "trace-ascii", "trace-time", "trace-ids", "trace-config",
       hint: "-v prints the headers, --to-curl a curl command line."),
     Entry("M", "manual", hint: "formstream --generate man prints the manual."),
     Entry("B", "use-ascii", "crlf", hint: "bytes are sent as they are; unix2dos makes CRLF."),
@@ -206,14 +222,16 @@ enum CurlFlag {
     Entry("l", hint: "it is for FTP, and only http and https are supported."),
     Entry("Q", hint: "it is for FTP, and only http and https are supported."),
     Entry(
-      nil, "mail-auth", "mail-from", "mail-rcpt", "mail-rcpt-allowfails", "login-options",
+      nil, "upload-flags", "mail-auth", "mail-from", "mail-rcpt", "mail-rcpt-allowfails", "login-options",
       "sasl-authzid", "sasl-ir", hint: "it is for mail, and only http and https are supported."),
     Entry(
-      nil, "compressed-ssh", "hostpubmd5", "hostpubsha256", "pubkey",
+      nil, "compressed-ssh", "hostpubmd5", "hostpubsha256", "knownhosts", "pubkey",
       hint: "it is for SSH, and only http and https are supported."),
     Entry(
       "t", "telnet-option", "tftp-blksize", "tftp-no-options",
       hint: "it is for Telnet and TFTP, and only http and https are supported."),
+    Entry(
+      nil, "ipfs-gateway", hint: "it is for IPFS, and only http and https are supported."),
     Entry(nil, "metalink", hint: "Metalink files are not supported: name the URL itself."),
   ]
 }

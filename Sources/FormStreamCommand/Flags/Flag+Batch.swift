@@ -111,6 +111,16 @@ extension Flag {
       arguments.sending.maximumFailures = count
     },
     Flag(
+      long: "at-least", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
+      summary: "Send nothing if there are fewer than N files (default: 0)",
+      detail: """
+        A folder is empty if the disk that it stands for is not mounted. The first N files are listed before any is sent. If there \
+        are fewer, the exit code is 66. A run that goes on with files that an earlier run has listed does not count them again.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.sending.minimumFiles = try argument.count(for: "--at-least", upTo: 1_000_000_000)
+    },
+    Flag(
       long: "journal", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
       group: .batch,
       verbs: [.send], common: [.send],

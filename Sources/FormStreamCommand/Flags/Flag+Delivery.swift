@@ -98,8 +98,8 @@ extension Flag {
       summary: "Keep in FILE what another run needs to go on with the upload",
       detail: """
         Needs --resumable. If FILE exists, the run goes on with its upload, even after the earlier run was killed: the flags must \
-        be the same, and a file that has changed is an error. Only you can read FILE. It is removed when there is nothing to \
-        go on with.
+        be the same, and a file that has changed is an error. Only you can read FILE, and a file that others may write to is \
+        refused. It is removed when there is nothing to go on with.
         """
     ) { (arguments, argument) in arguments.request.options.resumeFile = argument.path },
     Flag(
@@ -108,7 +108,8 @@ extension Flag {
       summary: "Send at most SIZE bytes of an upload in each request, such as 50M",
       detail: """
         Needs --resumable. Some servers, and some proxies in front of servers, refuse longer bodies. Limits that the server \
-        names are kept to without this flag.
+        names are kept to without this flag. A longer body is not sent by --resumable=http, whose first request has the \
+        complete body, nor to a server that names no protocol.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.resumption.pieceSize = try argument.size(for: "--piece-size")
@@ -118,7 +119,7 @@ extension Flag {
       verbs: [.post, .put, .send],
       summary: "Tell a tus server NAME=VALUE about the upload",
       detail: """
-        Needs --resumable. filename and filetype are sent anyway. The value is encoded in base64.
+        Needs --resumable, and is only sent by tus. filename and filetype are sent anyway. The value is encoded in base64.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let split = argument.splitAtEquals(), let name = split.name.text, let value = split.value.text,
@@ -155,14 +156,15 @@ extension Flag {
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
       verbs: Verb.requesting,
-      summary: "Send at most RATE bytes a second, such as 500K or 2M",
+      summary: "Send at most RATE bytes a second: 500K, 2M, or 2M at a time of the day",
       summaries: [
-        .get: "Receive at most RATE bytes a second, such as 500K or 2M"
+        .get: "Receive at most RATE bytes a second: 500K, 2M, or 2M at a time of the day"
       ],
       detail: """
-        With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same \
-        time gets an equal share. send also takes times of the day, as in '09:00-18:00 2M': a request that begins in such a \
-        time has its limit, and at other times there is none.
+        With get, the flag limits the bytes that are received. With send, it limits all requests together: one that \
+        is alone gets all of it. With a time of the day, as in '09:00-18:00 2M', the limit holds at that time, by the local \
+        clock: for all requests of send, also those on their way, and for other commands if the command begins then. The flag \
+        may be repeated; the lowest limit counts.
         """
     ) { (arguments, argument) throws(Failure) in
       if let period = RatePeriod(argument.shown, rate: { Int64(size: $0) }) {
@@ -172,7 +174,7 @@ extension Flag {
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
           "\(argument.named("--limit-rate")) is not a rate: write bytes a second, with or without K, M or G at "
-            + "the end, such as 500K. With send, a time of the day may come before it, as in '09:00-18:00 2M'.")
+            + "the end, such as 500K. A time of the day may come before it, as in '09:00-18:00 2M'.")
       }
       arguments.request.options.maximumRate = rate
     },

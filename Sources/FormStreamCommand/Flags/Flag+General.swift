@@ -34,8 +34,9 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.printsJSON = true },
     Flag(
-      long: "null", short: "0", group: .output, verbs: [.sniff],
-      summary: "End each line with NUL, for names that have line breaks"
+      long: "null", short: "0", group: .output, verbs: [.sniff, .report],
+      summary: "End each line with NUL, for names that have line breaks",
+      summaries: [.report: "With --failures or --accepted: end each line with NUL, for names that have line breaks"]
     ) { (arguments, _) in arguments.endsWithNUL = true },
     Flag(
       long: "into", value: Value(placeholder: "DIR", completion: .directory, use: .directory),

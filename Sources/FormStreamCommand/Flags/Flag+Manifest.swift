@@ -44,8 +44,9 @@ extension Flag {
       summary: "Write a manifest of the files that were not accepted; - is standard output",
       detail: """
         The manifest can be sent like any other. Files that may have been accepted are marked in it. For a file that has \
-        changed it has the file's new size and time. It replaces no file. send writes it only if there are such files. \
-        Files that the run has listed and not begun are in it, too.
+        changed it has the file's new size and time. It replaces an earlier list of failed files and no other file. send \
+        writes it only if there are such files. Files that the run has listed and not begun are in it, too. If it is sent to the \
+        same URL, the journal of the run goes on, even without --journal.
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },
     Flag(
@@ -59,10 +60,28 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.manifest.page = argument },
     Flag(
+      long: "failures", group: .output, verbs: [.report], common: [.report],
+      summary: "List the files that were not accepted: file, outcome, status, and what the server said",
+      detail: """
+        The list goes to standard output, and the report to standard error. A file has one line, with tabs between its four \
+        columns. The last column is the first 200 characters of the response or, if the response says nothing, why the file \
+        was not accepted.
+        """
+    ) { (arguments, _) in arguments.manifest.listsFailures = true },
+    Flag(
+      long: "accepted", group: .output, verbs: [.report],
+      summary: "List the files that were accepted and are still there, unchanged",
+      detail: """
+        The list goes to standard output, a name in each line, and the report to standard error. A file that has another size \
+        or time than when it was accepted is left out. So the files in the list may be removed.
+        """
+    ) { (arguments, _) in arguments.manifest.listsAccepted = true },
+    Flag(
       long: "settle", group: .output, verbs: [.report],
       summary: "Note that you have looked at the files that were accepted twice, or maybe twice",
       detail: """
-        This report and later ones don't count them any more. The note is in the first directory, beside the journals.
+        This report and later ones don't count them any more. The same goes for journals with lines that can't be read. The note \
+        is in the first directory, beside the journals.
         """
     ) { (arguments, _) in arguments.manifest.settlesDoubts = true },
   ]

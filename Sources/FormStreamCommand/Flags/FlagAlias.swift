@@ -33,6 +33,12 @@ enum FlagAlias {
         "--max-time S limits an attempt, --connect-timeout S the connection, and --stall-timeout S the time without a byte."
     ),
     Entry(
+      "--bwlimit", "--bandwidth", "--bandwidth-limit", of: Set(Verb.requesting),
+      hint: "--limit-rate RATE limits the bytes of a second, such as --limit-rate 2M."),
+    Entry(
+      "-Z", "--parallel", "--parallel-max", "--parallel-immediate", "--threads", "--transfers", "--workers", of: [.send],
+      hint: "-j N sends N requests at the same time. Without it, send finds the number itself."),
+    Entry(
       "-F", "--form", "--field", "--file", "-T", "--upload-file", "--json-body", of: [.get],
       hint: "it makes a body, and get sends none: formstream post sends it, with -X GET as well."),
     Entry(

@@ -26,4 +26,6 @@ struct ManifestArguments {
   var failed: Argument?
   var page: Argument?
   var settlesDoubts = false
+  var listsFailures = false
+  var listsAccepted = false
 }

@@ -1,3 +1,5 @@
+import FormStreamBatch
+
 /// What was typed, flag by flag. Nothing is opened or planned yet.
 struct LowArguments {
   enum RequestedDocument {
@@ -8,6 +10,8 @@ struct LowArguments {
 
   var verb: Verb?
   var document: RequestedDocument?
+  /// The words of the command line, without the flags of configuration files.
+  var words: [Argument] = []
 
   var printsHeaders = false
   var output: Argument?
@@ -66,8 +70,9 @@ struct LowArguments {
       parser.verb = verb ?? parser.verb
     }
     if document == nil { try checkFlags(parser.used) }
-    if verb != .send, !sending.ratePeriods.isEmpty {
-      throw .usage("--limit-rate has a time of the day, which only send takes: write the rate alone, such as 2M.")
+    // send looks at the clock for each request.
+    if verb != .send, let rate = sending.ratePeriods.currentRate {
+      request.options.maximumRate = min(request.options.maximumRate ?? rate, rate)
     }
     if request.hidesRefused, parser.unneeded.contains("--fail-with-body") {
       throw .usage(

@@ -8,6 +8,7 @@ struct SendingArguments {
   var fieldName: String?
   var requestRate: Double?
   var maximumFailures: Int?
+  var minimumFiles: Int?
   var journal: Argument?
   var skipsDoubtful = false
   var sendsAll = false

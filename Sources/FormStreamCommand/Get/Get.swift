@@ -158,7 +158,8 @@ extension GetPlan.Item {
   fileprivate var name: String {
     let urls = SafeName(lastSegmentOf: request.url).numbered(1).description
     let shown = request.url.isSecret ? "download" : urls
-    guard case .file(let path) = destination else { return shown }
+    // The name of a device, such as /dev/null, says nothing.
+    guard case .file(let path) = destination, destination.isFile else { return shown }
     return path.lastComponent == urls ? shown : path.lastComponent
   }
 }

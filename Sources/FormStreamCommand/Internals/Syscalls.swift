@@ -343,6 +343,24 @@ final class OutputDescriptor: Sendable {
     try writeAll(bytes, to: number)
   }
 
+  /// Writes the bytes after the first `written`.
+  ///
+  /// - Parameter written: how many of the bytes are written, even if this throws.
+  ///
+  /// C: `write`
+  func write(_ bytes: [UInt8], written: inout Int) throws(SystemError) {
+    var (failure, count): (SystemError?, Int) = (nil, 0)
+    bytes.dropFirst(written).withUnsafeBytes { bytes in
+      do throws(SystemError) {
+        try writeAll(bytes, to: number, written: &count)
+      } catch {
+        failure = error
+      }
+    }
+    written += count
+    if let failure { throw failure }
+  }
+
   /// The closure throws nothing: a typed error in it crashes the compiler.
   func write(_ bytes: [UInt8]) throws(SystemError) {
     var failure: SystemError?

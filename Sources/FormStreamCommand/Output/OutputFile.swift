@@ -12,14 +12,21 @@ final class OutputFile: Sendable {
   private let pending: PendingFile?
 
   private let replacesFile: Bool
+  /// Whether the bytes go to the disk before the file gets its name.
+  private let isSynchronized: Bool
   /// The flag that names the output, for messages.
   private let flag: String
 
   /// - Parameters:
   ///   - flag: the flag that names the output.
   ///   - replacesFile: whether an existing file may be replaced.
-  init(_ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true) throws(Failure) {
+  ///   - isSynchronized: whether the bytes go to the disk before the file gets its name; nil if only those of a file that replaces
+  ///     none do.
+  init(
+    _ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true, isSynchronized: Bool? = nil
+  ) throws(Failure) {
     self.replacesFile = replacesFile
+    self.isSynchronized = isSynchronized ?? !replacesFile
     self.flag = flag
     switch target {
     case .standardOutput:
@@ -69,6 +76,25 @@ final class OutputFile: Sendable {
     if let failure { throw failure }
   }
 
+  /// Writes the bytes after the first `written`, as many as there is room for.
+  ///
+  /// - Parameter written: how many of the bytes are written.
+  /// - Returns: nil if all bytes are written; otherwise why there is no room: the disk is full, or a limit or a quota is reached.
+  func write(_ bytes: [UInt8], written: inout Int) throws(Failure) -> Failure? {
+    guard let stream else {
+      try write(Array(bytes.dropFirst(written)))
+      written = bytes.count
+      return nil
+    }
+    do throws(SystemError) {
+      try stream.write(bytes, written: &written)
+      return nil
+    } catch {
+      guard error.isOutOfSpace else { throw failure(error) }
+      return failure(error)
+    }
+  }
+
   func write(_ text: String) throws(Failure) {
     try write(Array(text.utf8))
   }
@@ -102,7 +128,7 @@ final class OutputFile: Sendable {
     do throws(SystemError) {
       // Other files may refer to a file that is never replaced. Its bytes go to the disk before it gets its name, so
       // that the file is not lost in a crash.
-      try pending.finishWriting(isSynchronized: !replacesFile)
+      try pending.finishWriting(isSynchronized: isSynchronized)
     } catch {
       throw failure(error)
     }

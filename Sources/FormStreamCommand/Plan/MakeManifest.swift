@@ -16,13 +16,14 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   guard plan.journals.isEmpty, plan.manifests.isEmpty else {
     return try makeManifest(ofRound: plan, listing, details, output)
   }
-  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
+  try output.begin(ManifestEncoder(root: listing.root, hasOneRoot: listing.hasOneRoot))
   let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   var problems = Problems()
-  var (count, bytes) = (0, Int64(0))
+  var (count, directories, bytes) = (0, 0, Int64(0))
   while var file = try nextFile(of: listing) {
     details?.add(to: &file)
     count += 1
+    if file.isDirectory { directories += 1 }
     bytes = bytes.addingClamped(file.size)
     if let problem = file.problem { problems.note(problem) }
     if let sorter {
@@ -39,7 +40,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   if !plan.isQuiet {
     for line in listing.leftOut.lines(of: plan.listing) { StandardError.note(line) }
   }
-  try end(plan, "\(counted(count, "file", "files")), \(HumanReadable.size(bytes))", problems)
+  try end(plan, "\(countedFiles(count, unlistedDirectories: directories)), \(HumanReadable.size(bytes))", problems)
 }
 
 /// Lists what is new or has changed since earlier rounds, or what they don't prove accepted.
@@ -48,7 +49,7 @@ private func makeManifest(
   _ output: ManifestOutput
 ) throws(Failure) {
   var problems = Problems()
-  var bytes = Int64(0)
+  var (directories, bytes) = (0, Int64(0))
   var entries = try convertingErrors { () throws(BatchError) in
     let earlier = try EarlierManifests(of: JournalSet(in: plan.journals), named: plan.manifests)
     try earlier.checkComplete()
@@ -60,12 +61,13 @@ private func makeManifest(
       listing,
       complete: { file in
         details?.add(to: &file)
+        if file.isDirectory { directories += 1 }
         bytes = bytes.addingClamped(file.size)
         if let problem = file.problem { problems.note(problem) }
       })
   }
   let round = entries.round
-  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot, round: round)
+  try output.begin(ManifestEncoder(root: listing.root, hasOneRoot: listing.hasOneRoot, round: round))
   while let piece = try convertingErrors({ () throws(BatchError) in try entries.nextPiece() }) {
     try output.write(piece)
   }
@@ -76,7 +78,8 @@ private func makeManifest(
     StandardError.note("Round \(round.number): \(round.counts).")
   }
   try end(
-    plan, "\(counted(round.files, "file", "files")), \(HumanReadable.size(bytes))", problems)
+    plan,
+    "\(countedFiles(round.files + directories, unlistedDirectories: directories)), \(HumanReadable.size(bytes))", problems)
 }
 
 /// Says how many files the manifest has, and fails if some can't be sent.

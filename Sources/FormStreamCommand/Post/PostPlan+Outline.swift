@@ -20,14 +20,32 @@ extension PostPlan.Item {
       case .form(let form): form.origins
       case .raw(let bytes): [bytes.origin]
       }
+    let upload = HTTPHeaders.ofUpload(request, layout)
+    if let upload { text = outline(of: upload, session) }
     return text
       + BodyOutline(
         of: layout,
-        type: request.options.omits("Content-Type") ? "" : request.headers["Content-Type"],
+        type: request.options.omits("Content-Type") ? "" : upload?.piece["Content-Type"] ?? request.headers["Content-Type"],
         coding: request.options.bodyCoding.name,
         isInChunks: request.options.sendsChunks,
         origins: origins
       ).text
+  }
+
+  /// The first request of an upload whose bytes follow in others, and the head of those.
+  private func outline(
+    of upload: (method: HTTPMethod, first: HTTPHeaders, piece: HTTPHeaders), _ session: TransferSession.Configuration
+  ) -> String {
+    let own = shownHeaders(session).filter { !$0.name.lowercased().hasPrefix("content-") }
+    let isNamed = upload.method != .head
+    func lines(_ headers: HTTPHeaders) -> String {
+      (own + headers.fields.filter { $0.name != "Content-Type" }.map { (name: $0.name, value: $0.value) })
+        .map { visible("\($0.name): \($0.value)") + "\n" }.joined()
+    }
+    let place = isNamed ? "the URL of the upload, which the server names" : "\(request.url)"
+    let size = request.options.resumption.pieceSize.map { ", in pieces of at most \(counted($0, "byte", "bytes"))" } ?? ""
+    return "\(upload.method) \(request.url)\n" + lines(upload.first) + (isNamed ? "Content-Length: 0\n" : "") + "\n"
+      + "PATCH \(place)\(size)\n" + lines(upload.piece)
   }
 
   private func shownHeaders(

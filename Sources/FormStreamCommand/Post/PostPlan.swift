@@ -54,6 +54,11 @@ extension PostPlan {
     planned.request.options = try TransferOptions(request)
     planned.fit(to: bodies[0], printsAnyStatus: arguments.printsJSON || request.outputsAnyStatus)
     try Self.checkKey(request.idempotencyKey, of: urls.count)
+    if urls.count > 1, request.options.resumeFile != nil {
+      throw .usage(
+        "--resume-file keeps one upload, and there are \(counted(urls.count, "request", "requests")): send each with a file of its own, or use send --resumable."
+      )
+    }
     let outputs = downloading.outputs(for: urls.count, &notes)
     let printing = try PlannedPrinting(
       request, downloading, printsRecord: arguments.printsJSON, input)

@@ -68,6 +68,7 @@ extension BatchProgress {
   /// Whether the records of both snapshots would be equal, except for times and rates.
   fileprivate func isEquivalent(to other: BatchProgress) -> Bool {
     (stage, listed, isListed, done) == (other.stage, other.listed, other.isListed, other.done)
+      && preparation == other.preparation
       && (read, handed, acknowledged) == (other.read, other.handed, other.acknowledged)
       && requests.map(\.id) == other.requests.map(\.id)
   }

@@ -17,8 +17,26 @@ struct BatchView: ProgressView {
 
   /// How many files have ended, and how many there are.
   private var files: String {
-    if progress.stage == .comparing { return counted(progress.listed, "file", "files") }
+    if progress.stage == .comparing {
+      let count = counted(progress.listed, "file", "files")
+      return switch progress.preparation {
+      case .reading: "\(count) of earlier rounds"
+      // Files that are gone are compared, too.
+      case .comparing(let all): "\(progress.listed) of about \(counted(all, "file", "files"))"
+      case .listing, .comparingURLs: count
+      }
+    }
     return "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"
+  }
+
+  /// What is done with files before any of them is sent.
+  private var preparation: String {
+    switch progress.preparation {
+    case .reading: "reading"
+    case .listing: "listing"
+    case .comparing: "comparing"
+    case .comparingURLs: "comparing their URLs"
+    }
   }
 
   private var isListing: Bool {
@@ -56,7 +74,7 @@ struct BatchView: ProgressView {
       pieces.append(LinePiece(text: "server overloaded", rank: 9))
       pieces.append(LinePiece(text: ", slowed down", rank: 4, gap: 0))
     case .stopping: pieces.append(LinePiece(text: "stopping", rank: 9))
-    case .comparing: return pieces + [LinePiece(text: "comparing their URLs…", rank: 9)]
+    case .comparing: return pieces + [LinePiece(text: "\(preparation)…", rank: 9)]
     case .sending, .done: break
     }
     if isListing { pieces.append(LinePiece(text: "listing…", rank: 8)) }
@@ -76,7 +94,7 @@ struct BatchView: ProgressView {
   // MARK: In a log
 
   var heartbeat: String {
-    if progress.stage == .comparing { return "\(files), comparing their URLs" }
+    if progress.stage == .comparing { return "\(files), \(preparation)" }
     let whole = ShownProgress(
       phase: .sending, handed: progress.handed, total: progress.total, rate: rate)
     let state: String? =

@@ -17,7 +17,9 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   // The receiver gives uploads 10 seconds of the 12; the cleanup second is for removing half-stored files.
   let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesQuit: true)
   interruption.onSignal { end.addReason(.signal($0)) }
-  let queue = LogQueue(to: output) { end.addReason(.failure($0)) }
+  let queue = LogQueue(
+    to: output, lineAboutLoss: { RequestLog.line(aboutLossOf: $0, asRecord: plan.printsJSON) },
+    onFailure: { end.addReason(.failure($0)) })
   let log = RequestLog(to: queue, asRecords: plan.printsJSON, isVerbose: plan.isVerbose)
   let receiver = try start(plan, queue, until: end, log) { request in
     log.report(request)
@@ -38,11 +40,13 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   }
   receiver.beginStopping(grace: .seconds(10))
   receiver.blockUntilStopped()
-  let lost = queue.close() + log.omitted
+  let (unwritten, reason) = queue.close()
+  let lost = unwritten + log.omitted
   if lost > 0 {
+    let lines = "\(counted(lost, "line about a request is", "lines about requests are")) lost."
     // If standard error is the same pipe, writing the message would block, because nothing reads the pipe.
     let message =
-      "\(output.name) was not read: \(counted(lost, "line about a request is", "lines about requests are")) lost."
+      reason.map { "\($0.message) \(lines)" } ?? "\(output.name) was not read: \(lines)"
     let isSeen = OutputDescriptor.standardError.isReady
     end.addReason(.failure(Failure(.inputOutput, isSeen ? message : "")))
   }

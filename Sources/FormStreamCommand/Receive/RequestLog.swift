@@ -1,3 +1,4 @@
+import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamReceiver
@@ -45,10 +46,24 @@ final class RequestLog: Sendable {
   /// sends are spelled out where the lines are written.
   func report(head: UploadRequest) {
     guard isVerbose, !queue.isStalled else { return }
-    let first = "\(head.method) \(head.target.hidingUploadIDs.hidingURLSecrets) \(head.version)"
-    queue.add(
-      .trace(
-        ["\(recordTime()) \(head.peer) > \(first)"] + head.headers.map { "\(head.peer) > \($0)" }))
+    let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)".hidingUploadIDs
+    // A header such as Referer may have the URL of an upload.
+    let headers = head.headers.map { "\(head.peer) > \($0.description.hidingUploadIDs)" }
+    queue.add(.trace(["\(recordTime()) \(head.peer) > \(first)"] + headers))
+  }
+
+  /// The line in place of lines that are lost.
+  static func line(aboutLossOf count: Int, asRecord: Bool) -> [UInt8] {
+    let time = recordTime()
+    if asRecord {
+      let record: JSONValue = [
+        "schema": "formstream.lines-lost/1", "lines": .integer(Int64(count)),
+        "time": .string(time),
+      ]
+      return record.line()
+    }
+    let lines = counted(count, "line about a request is", "lines about requests are")
+    return Array("\(time) \(lines) lost: there was no room for them.\n".utf8)
   }
 
   /// How much of the body has arrived: `body: 100 of 291 bytes`.

@@ -7,20 +7,22 @@ import FormStreamPlatform
 func report(_ plan: ReportPlan) throws(Failure) {
   let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   try plan.checkPage(besides: manifests)
-  let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
+  let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target, isFailedList: true) }
   let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
+  let list = try plan.list.map { list throws(Failure) in try ReportListing(list) }
   var report: BatchReport
   do {
     report = try BatchReport(
       on: manifests, shard: plan.shard, in: plan.directories,
-      temporaryDirectory: LocalPath(bytes: temporaryDirectory),
+      temporaryDirectory: LocalPath(bytes: temporaryDirectory), failures: list?.failures, accepted: list?.accepted,
       begin: { manifest throws(Failure) in
         try failed?.begin(
           of: FailedList.Origin(
             root: manifest.root, hasOneRoot: manifest.hasOneRoot, manifest: manifest.id,
-            round: manifest.round))
+            round: manifest.round, journal: plan.directories.count == 1 ? plan.directories[0] : nil))
       },
       rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
+    try list?.finish(report)
   } catch {
     throw Failure(anyOf: error)
   }
@@ -30,9 +32,11 @@ func report(_ plan: ReportPlan) throws(Failure) {
     // If the page can't be written, the report is still printed, but nothing is settled: nobody has seen the page.
     do throws(Failure) { try write(report, to: page, plan) } catch { pageFailure = error }
   }
-  if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first, !report.doubts.isEmpty {
+  if plan.settlesDoubts, pageFailure == nil, let directory = plan.directories.first,
+    !report.doubts.isEmpty || !report.damaged.isEmpty
+  {
     try convertingErrors { () throws(BatchError) in
-      try SettledDoubts.settle(report.doubts, in: directory)
+      try SettledDoubts.settle(report.doubts, report.damaged, in: directory)
     }
     report.noteSettled()
   }
@@ -41,8 +45,9 @@ func report(_ plan: ReportPlan) throws(Failure) {
     try OutputFile(.standardOutput).write(
       report.record(shard: plan.shard, exit: Int(exit.rawValue)).line())
   } else {
-    // If the manifest of `--failed` or the page goes to standard output, the report goes to standard error.
-    let output = plan.failed.isStandardOutput || plan.page.isStandardOutput ? nil : try OutputFile(.standardOutput)
+    // If the manifest of `--failed`, the page or a list goes to standard output, the report goes to standard error.
+    let isTaken = plan.failed.isStandardOutput || plan.page.isStandardOutput || list != nil
+    let output = isTaken ? nil : try OutputFile(.standardOutput)
     for line in report.lines {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
     }
@@ -90,14 +95,16 @@ extension ReportPlan {
     // A shard of a list has other files than the shard of its manifest.
     if let manifest, shard != nil { return [manifest] }
     if let manifest {
-      let id = try ManifestReader(manifest, acceptsTornEnd: RecordedRounds.isPartial(manifest)).id
-      return try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id]).paths
+      let id = try ManifestReader.header(of: manifest).id
+      let earlier = try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id])
+      try earlier.checkJournals()
+      return earlier.paths
     }
     var recorded: [[LocalPath]] = []
     for directory in directories { recorded.append(try RecordedListing.manifests(in: directory)) }
     let found = recorded.filter { !$0.isEmpty }
     var ids: Set<String> = []
-    for path in found.first ?? [] { ids.insert(try ManifestReader(path).id) }
+    for path in found.first ?? [] { ids.insert(try ManifestReader.header(of: path).id) }
     let earlier = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids)
     try earlier.checkRounds()
     let manifests = earlier.paths
@@ -135,7 +142,7 @@ extension BatchReport {
   fileprivate var sentence: String {
     let states = BatchState.allCases.map { (count($0), $0.rawValue) } + [(missing, "missing")]
     let named = states.compactMap { $0.0 > 0 ? "\($0.0) \($0.1)" : nil }.joined(separator: ", ")
-    return "\(counted(files, "file", "files"))\(named.isEmpty ? "" : ": \(named)")."
+    return "\(countedFiles(files, unlistedDirectories: unlistedDirectories))\(named.isEmpty ? "" : ": \(named)")."
   }
 
   /// The report for people.
@@ -149,6 +156,10 @@ extension BatchReport {
       let have = damagedJournals == 1 ? "journal has" : "journals have"
       lines.append(
         "\(damagedJournals) \(have) some lines that can't be read: what they said is not known.")
+    }
+    if settledJournals > 0 {
+      let have = settledJournals == 1 ? "journal has" : "journals have"
+      lines.append("\(settledJournals) \(have) some lines that can't be read, settled with --settle.")
     }
     if !isListed {
       lines.append("Not all files are listed: the run that lists them was ended, or goes on.")

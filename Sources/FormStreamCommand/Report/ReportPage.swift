@@ -140,14 +140,9 @@ struct ReportPage {
   private var unacceptedFiles: String {
     guard !report.unaccepted.isEmpty else { return "" }
     let rows = zip(report.unaccepted, history.unaccepted).map { file, entry in
-      let reason =
-        switch (entry, file.state) {
-        case (let entry?, _): entry.reason ?? ""
-        case (nil, nil): "No journal has a result for it."
-        case (nil, _): "A request for it may have begun, and no journal says what became of it."
-        }
-      return [
-        file.path.description, file.state?.rawValue ?? "missing", entry?.status.map(String.init) ?? "", reason,
+      [
+        file.path.description, file.state?.rawValue ?? "missing", entry?.status.map(String.init) ?? "",
+        file.explanation(by: entry),
       ]
     }
     return "<h2>Files that were not accepted</h2>\n"

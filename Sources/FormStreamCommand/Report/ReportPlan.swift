@@ -15,6 +15,8 @@ struct ReportPlan {
   let page: OutputTarget?
   /// Whether the files that may have been accepted twice are settled.
   let settlesDoubts: Bool
+  /// The list that is printed; nil if there is none.
+  let list: ReportedList?
   let printsRecord: Bool
 }
 
@@ -39,6 +41,15 @@ extension ReportPlan {
       throw .usage("--failed - and --html - both go to standard output: write one of them to a file.")
     }
     settlesDoubts = arguments.manifest.settlesDoubts
+    list = try ReportedList(arguments)
+    if let list {
+      let others = [
+        ("--json", arguments.printsJSON), ("--failed -", failed.isStandardOutput), ("--html -", page.isStandardOutput),
+      ]
+      if let other = others.first(where: \.1)?.0 {
+        throw .usage("\(list.flag) and \(other) both go to standard output: leave one out, or write one to a file.")
+      }
+    }
     printsRecord = arguments.printsJSON
   }
 }

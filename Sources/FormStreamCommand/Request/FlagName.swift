@@ -16,6 +16,7 @@ import FormStreamPlatform
     case .streamLength: "announce the length that it has, or leave -H Content-Length out"
     }
   case BatchSettingName.beginsRounds: "leave --resume-only out"
+  case BatchSettingName.minimumFiles: "--at-least"
   default: setting.description
   }
 }
@@ -58,6 +59,8 @@ extension SettingName {
     case .contentDigest: "--content-digest"
     case .resumption: "--resumable"
     case .resumeFile: "--resume-file"
+    case .pieceSize: "--piece-size"
+    case .uploadMetadata: "--upload-metadata"
     }
   }
 }

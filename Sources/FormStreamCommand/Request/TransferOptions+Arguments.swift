@@ -35,6 +35,13 @@ extension TransferOptions {
   private static let resumptionAttempts = 5
 
   private func checkResumption() throws(Failure) {
+    if resumption.isTus, sendsDigest {
+      throw .usage(
+        "--content-digest can't be sent by tus, which has no header for it: leave it out, or choose another protocol.")
+    }
+    if resumption.isHTTP, !resumption.metadata.isEmpty {
+      throw .usage("--upload-metadata is only sent by tus: leave it out, or write --resumable=tus.")
+    }
     guard !resumption.isChosen else { return }
     let flag =
       if resumeFile != nil {

@@ -142,7 +142,7 @@ enum WriteOutValue: String, CaseIterable {
       .time:
       return .millionths(Self.millionths(time(of: result) ?? .zero))
     case .url: return .string(result.url.completeText)
-    case .effectiveURL: return .string((result.response?.url ?? result.url).completeText)
+    case .effectiveURL: return .string(result.effectiveURL)
     }
   }
 
@@ -176,6 +176,13 @@ enum WriteOutValue: String, CaseIterable {
 }
 
 extension TransferResult {
+  /// Where the response came from. The URL of an upload is a secret, but nothing else names a file that a tus server has stored, so
+  /// a script that asks for it gets it.
+  fileprivate var effectiveURL: String {
+    guard let response, response.url.isSecret, !url.isSecret else { return (response?.url ?? url).completeText }
+    return response.url.absoluteString
+  }
+
   /// Where the final response redirects to; nil if it does not. A script needs the complete URL.
   fileprivate var redirectTarget: String? {
     guard let response, (300...399).contains(response.status),

@@ -15,6 +15,8 @@ final class FailedList: Sendable {
     let manifest: String?
     /// The round of the manifest; nil if it was not compared with earlier rounds.
     let round: Round?
+    /// The directory with the journals; nil if there is none, or several.
+    let journal: LocalPath?
   }
 
   private struct State {
@@ -42,7 +44,7 @@ final class FailedList: Sendable {
       case .standardOutput: "on standard output"
       case .path(let path): "in \"\(path)\""
       }
-    state = Guarded(State(output: try ManifestOutput(target)))
+    state = Guarded(State(output: try ManifestOutput(target, isFailedList: true)))
   }
 
   /// How many files the list has.
@@ -76,7 +78,7 @@ extension FailedList.Origin {
     let round = input.listing?.round ?? (input.files as? ManifestReader)?.round
     self.init(
       root: input.files.root, hasOneRoot: input.files.hasOneRoot, manifest: input.manifest,
-      round: round?.number == 1 ? nil : round)
+      round: round?.number == 1 ? nil : round, journal: input.batch.journal)
   }
 }
 
@@ -84,6 +86,8 @@ extension ManifestOutput {
   /// Writes the first line of a list of failed files.
   func begin(of origin: FailedList.Origin) throws(Failure) {
     try begin(
-      root: origin.root, hasOneRoot: origin.hasOneRoot, round: origin.round, parent: origin.manifest)
+      ManifestEncoder(
+        root: origin.root, hasOneRoot: origin.hasOneRoot, round: origin.round, parent: origin.manifest, isFailedList: true,
+        journal: origin.journal))
   }
 }

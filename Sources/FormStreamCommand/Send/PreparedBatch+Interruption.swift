@@ -5,24 +5,33 @@ extension PreparedBatch {
   private static let notPrepared =
     "Nothing was sent: the signal came while the files were listed, or their URLs compared."
 
+  /// What is done with files, and with how many it was done so far.
+  private struct Step {
+    var preparation = BatchPreparation.reading
+    var count = 0
+
+    mutating func note(_ next: BatchPreparation) {
+      if next != preparation { (preparation, count) = (next, 0) }
+      count += 1
+    }
+
+    /// Nil if nothing was done yet.
+    var progress: BatchProgress? { count > 0 ? BatchProgress(preparation, of: count) : nil }
+  }
+
   /// Prepares the files on another thread, because this may take long: a list may be a FIFO without a writer, and many
-  /// URLs may be compared. After a signal, this does not wait for the thread, because nothing was sent.
+  /// files and URLs may be compared. After a signal, this does not wait for the thread, because nothing was sent.
   ///
-  /// - Parameter display: shows how many URLs were compared.
+  /// - Parameter display: shows what is done with how many files.
   static func prepare(
     _ plan: SendPlan, showing display: BatchDisplay, _ interruption: Interruption
   ) throws(Failure) -> PreparedBatch {
     let prepared = Guarded<PreparedBatch?>(nil)
-    let compared = Guarded(0)
+    let step = Guarded(Step())
     let shown =
-      plan.batch.urls == nil
+      plan.batch.urls == nil && plan.batch.journal == nil
       ? nil
-      : Task {
-        await display.follow {
-          let count = compared.withLock(\.self)
-          return count > 0 ? BatchProgress(comparing: count) : nil
-        }
-      }
+      : Task { await display.follow { step.withLock(\.progress) } }
     defer {
       shown?.cancel()
       // Nothing about the comparison must be shown after the run has begun to show its progress.
@@ -30,12 +39,11 @@ extension PreparedBatch {
     }
     do throws(Failure) {
       try interruption.performBlocking(orElse: notPrepared) { () throws(Failure) in
-        let input = try Self.made(of: plan.batch) { compared.withLock { $0 += 1 } }
+        let input = try Self.made(of: plan.batch) { next in step.withLock { $0.note(next) } }
         prepared.withLock { $0 = input }
       }
     } catch {
-      let count = compared.withLock(\.self)
-      display.finish(count > 0 ? BatchProgress(comparing: count) : nil)
+      display.finish(step.withLock(\.progress))
       guard let signal = interruption.signal, error.message == notPrepared else { throw error }
       let place = plan.batch.journal.map {
         " The journal is in \"\($0)\": the same command goes on from there."
@@ -51,9 +59,9 @@ extension PreparedBatch {
 
 extension PreparedBatch {
   private static func made(
-    of batch: Batch, noteCompared: @escaping () -> Void
+    of batch: Batch, observe: @escaping BatchPreparation.Observer
   ) throws(Failure) -> PreparedBatch {
-    do throws(BatchError) { return try PreparedBatch(batch, noteCompared: noteCompared) } catch {
+    do throws(BatchError) { return try PreparedBatch(batch, observe: observe) } catch {
       guard error.code == .journalUnusable, let path = batch.journal else { throw Failure(error) }
       throw .unusableDirectory(
         path, of: "--journal", cause: error.underlying, description: error.description)

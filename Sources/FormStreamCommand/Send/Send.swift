@@ -38,9 +38,10 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
   // have no other end.
   let interruption = Interruption(gracePeriod: 10, cleanup: 2, onHangUp: changes?.reread)
+  // People wait for files that are listed and compared, too.
+  let start = ContinuousClock.now
   let input = try PreparedBatch.prepare(plan, showing: display, interruption)
   let journal = try convertingErrors { () throws(BatchError) in try input.beginJournal() }
-  let start = ContinuousClock.now
   let outputLock = Guarded(false)
   var batch = input.batch
   batch.maximumFoundConcurrency = max(4, min(batch.maximumFoundConcurrency, (descriptorLimit() - 24) / 4))
@@ -53,11 +54,12 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
     } else {
       nil
     }
+  let messages = FailureMessages()
   let report: @Sendable (FileResult) throws -> Void = { result in
     if let output {
       try outputLock.withLock { _ in try output.write(result.record.line()) }
-    } else if let error = result.error, !plan.isQuiet {
-      StandardError.note("\(result.file.path): \(result.state.rawValue): \(error.message)")
+    } else if !plan.isQuiet {
+      messages.note(result)
     }
     try log?.add(result)
   }
@@ -86,6 +88,7 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   } catch {
     failure = error
   }
+  messages.finish(run.earlyEnd)
   display.finish(BatchProgress(run, isDone: true))
   do throws(Failure) { try failedList?.finish() } catch {
     failure = failure ?? error
@@ -140,7 +143,8 @@ extension Failure {
   init(_ error: BatchError) {
     let exit: ExitCode =
       switch error.code {
-      case .inputMissing, .inputUnreadable, .notAFile, .outsideRoot, .listUnreadable,
+      case .inputMissing, .inputUnreadable, .notCompared, .tooFewFiles, .notAFile, .outsideRoot,
+        .listUnreadable,
         .listMalformed, .manifestUnreadable, .manifestMalformed, .journalUnreadable,
         .journalMalformed:
         .noInput

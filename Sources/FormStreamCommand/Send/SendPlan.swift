@@ -15,6 +15,8 @@ struct SendPlan {
   let cookieJar: LocalPath?
   let printsRecords: Bool
   let progress: ProgressMode
+  /// The command that sends the failed list.
+  let next: NextCommand
   let notes: [String]
   let isQuiet: Bool
 }
@@ -44,13 +46,33 @@ extension SendPlan {
     log = try arguments.sending.log?.appendedFile(of: "--log")
     map = try arguments.sending.map?.appendedFile(of: "--map")
     batch.listing = try ListingOptions(arguments.listing, manifest)
+    if let least = arguments.sending.minimumFiles {
+      if manifest.manifest != nil {
+        throw .usage("--at-least is about files that are listed, and --manifest names the files: leave one out.")
+      }
+      batch.listing.minimumFiles = least
+    }
     (batch.manifest, batch.journal) = (manifest.manifest?.path, arguments.sending.journal?.path)
     batch.skipsDoubtful = arguments.sending.skipsDoubtful
+    if batch.journal == nil, let journal = Self.journalOfList(batch) {
+      batch.journal = journal
+      notes.append("The journal in \"\(journal)\" goes on: the list is of files that its runs could not send.")
+    }
     self.batch = batch
+    next = try NextCommand(arguments, url: request.urlFile == nil ? batch.request.url.description : nil)
     cookieJar = request.cookieJar?.path
     printsRecords = arguments.printsJSON
     progress = input.usable(request.progress)
     (self.notes, isQuiet) = (notes, request.isQuiet)
+  }
+
+  /// The directory of the journals that a list of failed files is about, if it is there and the batch sends to the same URL. Without
+  /// its journal, the next round would send the files of the list again.
+  private static func journalOfList(_ batch: Batch) -> LocalPath? {
+    guard let manifest = batch.manifest.flatMap({ try? ManifestReader($0) }), let journal = manifest.journal,
+      let journals = try? JournalSet(in: [journal]), manifest.belongs(to: journals, as: batch)
+    else { return nil }
+    return journal
   }
 
   /// The sources of the files; none if a manifest names the files.

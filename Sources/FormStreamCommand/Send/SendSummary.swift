@@ -59,7 +59,7 @@ struct SendSummary {
   private var round: Round? {
     guard var round = input.listing?.round else { return nil }
     // In the first round, all files are new.
-    if round.number == 1 { round.new = totals.listed }
+    if round.number == 1 { round.new = totals.listed - totals.unlistedDirectories }
     return round
   }
 
@@ -83,8 +83,10 @@ struct SendSummary {
       totals[state] > 0 ? "\(totals[state]) \(state.rawValue)" : nil
     }
     let rest = notBegun > 0 ? ["\(notBegun) not begun"] : []
-    let counts = (named + rest).joined(separator: ", ")
-    return "\(totals.listed) \(totals.listed == 1 ? "file" : "files")"
+    // A run that ended itself has not listed all files.
+    let isOpen = earlyEnd != nil && !totals.isListed
+    let counts = (named + rest + (isOpen ? ["of at least \(totals.listed) listed"] : [])).joined(separator: ", ")
+    return countedFiles(totals.listed, unlistedDirectories: totals.unlistedDirectories)
       + (counts.isEmpty ? "." : ": \(counts).")
   }
 
@@ -95,12 +97,19 @@ struct SendSummary {
       lines.append(sentence(about: earlyEnd))
     }
     if let journal = plan.batch.journal, exit != .ok { lines.append(line(about: journal)) }
-    return lines + (lineAboutRest.map { [$0] } ?? [])
+    return lines + [lineAboutRest, nextCommand].compactMap(\.self)
+  }
+
+  /// The command that sends the failed list; nil if there is no such file.
+  private var nextCommand: String? {
+    guard let failedList, failedList.count > 0, let path = plan.failed?.path else { return nil }
+    return "Next: \(plan.next.line(sending: path))"
   }
 
   /// The commonest errors, with the first files that had them if no messages have named the files; empty if there were none.
   var linesAboutErrors: [String] {
-    let errors = totals.commonestErrors(5)
+    // The line of the next command needs room, too.
+    let errors = totals.commonestErrors(failedList == nil ? 5 : 4)
     guard !errors.isEmpty else { return [] }
     let lines = errors.map { error in
       "  \(error.count) \(error.name)\(plan.isQuiet || plan.printsRecords ? Self.names(of: error) : ""): \(error.example)"
@@ -193,4 +202,14 @@ struct SendSummary {
       "To list the files that are left: formstream report \(manifest)\(shard)--failed FILE \"\(journal)\""
       + (totals[.sourceChanged] > 0 ? ", and then send it with --manifest FILE." : "")
   }
+}
+
+/// How many files there are, and how many directories that can't be listed.
+///
+/// - Parameter count: both together.
+func countedFiles(_ count: Int, unlistedDirectories: Int) -> String {
+  let files = counted(count - unlistedDirectories, "file", "files")
+  if unlistedDirectories == 0 { return files }
+  let directories = counted(unlistedDirectories, "directory", "directories") + " that can't be listed"
+  return count == unlistedDirectories ? directories : "\(files) and \(directories)"
 }

@@ -117,7 +117,7 @@ extension Attempt {
     }
   }
 
-  private func decisionWithoutResponse(_ facts: AttemptFacts) -> AttemptDecision {
+  func decisionWithoutResponse(_ facts: AttemptFacts) -> AttemptDecision {
     // Another attempt doesn't help if the body's source fails.
     if facts.failure?.code == .streamFailed || facts.failure?.underlying is MultipartError {
       return .conclude(.failed, facts.failure)
@@ -128,14 +128,14 @@ extension Attempt {
       return retry(.init(.retryable, facts.failure))
     case .partlySent:
       // A server that closes the connection early has usually sent a response before. With TLS, this response can be lost.
-      return retry(.init(facts.isEncrypted ? .unknown : .retryable, facts.failure))
+      return retry(.init(facts.isEncrypted && mayBeCarriedOut ? .unknown : .retryable, facts.failure))
     case .sent:
       // If the response can't be read, another attempt gets the same response.
       guard facts.isTransient else {
-        return .conclude(changesSomething ? .unknown : .failed, facts.failure)
+        return .conclude(mayBeCarriedOut ? .unknown : .failed, facts.failure)
       }
       let verdict = AttemptDecision.Verdict(
-        changesSomething ? .unknown : .retryable, facts.failure)
+        mayBeCarriedOut ? .unknown : .retryable, facts.failure)
       return isSafeToRepeat ? retry(verdict) : .conclude(verdict)
     }
   }
@@ -143,7 +143,7 @@ extension Attempt {
   /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed. HTTP_1_1_REQUIRED is such a proof
   /// only if a part of the request was not sent: a server can't carry out a part of a request.
   private func decisionOnDemand(_ demand: HTTP11Demand, _ facts: AttemptFacts) -> AttemptDecision {
-    let isInDoubt = facts.stage == .sent && changesSomething
+    let isInDoubt = facts.stage == .sent && mayBeCarriedOut
     if demand == .allowed, !hasUsedOneShot, !isInDoubt || isSafeToRepeat {
       return .repeatOverHTTP11
     }
@@ -154,8 +154,8 @@ extension Attempt {
 
   /// Cancelling ends the attempt, but the server may still carry out the request.
   private func decisionOnCancelling(_ facts: AttemptFacts) -> AttemptDecision {
-    if changesSomething, let response = facts.response {
-      switch decisionWithResponse(response, facts) {
+    if mayBeCarriedOut, let response = facts.response {
+      switch step == .creation ? decisionOnCreation(facts) : decisionWithResponse(response, facts) {
       case .conclude(let verdict) where verdict.outcome == .ok || verdict.outcome == .unknown:
         return .conclude(verdict.outcome, facts.failure)
       case .fetchPage: return .conclude(.ok, facts.failure)

@@ -44,15 +44,12 @@ extension Attempt {
   /// Why a redirect is not followed; nil if it is followed.
   func obstacle(to target: HTTPURL) -> TransferError.RedirectObstacle? {
     if redirects >= options.redirects.limit { return .limit(options.redirects.limit) }
-    if url.origin.scheme == "https", target.origin.scheme == "http" {
-      return .losesEncryption
-    }
-    if options.redirects.requiresHTTPS, target.origin.scheme != "https" {
-      return .notEncrypted
-    }
-    if target.origin != url.origin, !options.redirects.allowsOtherOrigins {
-      return .otherOrigin
-    }
+    return obstacleBeyondLimit(to: target)
+  }
+
+  /// Why a URL that a server named is not used, however few redirects led here; nil if it is used.
+  func obstacleBeyondLimit(to target: HTTPURL) -> TransferError.RedirectObstacle? {
+    if let obstacle = options.redirects.obstacle(from: url.origin, to: target.origin) { return obstacle }
     if target.origin != url.origin, changesSomething, earlierDoubt != .none, !isSafeWithoutKey {
       return .otherOriginWithoutKey
     }
@@ -72,5 +69,14 @@ extension Attempt {
     if url.isSecret { return "***" }
     let isURL = (try? url.resolving(location)) != nil
     return isURL ? location.hidingURLSecrets : location.hidingSecretsOfInvalidURL
+  }
+}
+
+extension RedirectPolicy {
+  /// Why a URL at another origin is not used; nil if it is used.
+  func obstacle(from origin: HTTPURL.Origin, to target: HTTPURL.Origin) -> TransferError.RedirectObstacle? {
+    if origin.scheme == "https", target.scheme == "http" { return .losesEncryption }
+    if requiresHTTPS, target.scheme != "https" { return .notEncrypted }
+    return target != origin && !allowsOtherOrigins ? .otherOrigin : nil
   }
 }

@@ -11,14 +11,7 @@ extension Attempt {
     guard mayResume else { return nil }
     guard step == .request || step == .creation else { return resource?.url }
     guard let named = notes.resource else { return nil }
-    return obstacleToUpload(at: named) == nil ? named : nil
-  }
-
-  private func obstacleToUpload(at named: HTTPURL) -> TransferError.RedirectObstacle? {
-    switch obstacle(to: named) {
-    case nil, .limit: nil
-    case let obstacle?: obstacle
-    }
+    return obstacleBeyondLimit(to: named) == nil ? named : nil
   }
 
   /// The decision after a broken attempt, if the server keeps what it has received.
@@ -47,10 +40,8 @@ extension Attempt {
   private func beginningAgain(_ status: Int) -> AttemptDecision {
     let verdict = AttemptDecision.Verdict(.retryable, .uploadLost(url, status))
     guard createsUpload else { return .conclude(.failed, verdict.error) }
-    guard earlierDoubt == .none || isSafeToRepeat, tries < options.retry.attempts else {
-      return .conclude(verdict)
-    }
-    return .beginAgain(verdict)
+    guard earlierDoubt == .none || isSafeToRepeat else { return .conclude(.unknown, verdict.error) }
+    return tries < options.retry.attempts ? .beginAgain(verdict) : .conclude(verdict)
   }
 }
 
@@ -65,9 +56,17 @@ extension Attempt {
     case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    case 200...299: return .begin(start(facts.upload))
-    default: return .begin(.request)
+    case 200...299: return beginning(start(facts.upload))
+    default: return beginning(.request)
     }
+  }
+
+  /// A request can't be sent in pieces to a server that knows no protocol.
+  private func beginning(_ start: UploadStart) -> AttemptDecision {
+    if start == .request, let piece = options.resumption.pieceSize, let length = bodyLength, length > piece {
+      return .conclude(.failed, .piecesNotKnown(to: url, of: piece, length))
+    }
+    return .begin(start)
   }
 
   /// A server may accept a longer body than it keeps of an upload.
@@ -75,22 +74,27 @@ extension Attempt {
     guard let start = upload.start, bodyLength ?? 0 <= upload.largestUpload ?? .max else {
       return .request
     }
-    return start
+    // By tus, the digest that was asked for could not be sent.
+    return start == .creation(.tus) && options.sendsDigest ? .request : start
   }
 
   /// Decides on the response to a request that creates an upload.
   func decisionOnCreation(_ facts: AttemptFacts) -> AttemptDecision {
-    guard let response = facts.response else { return decisionOnNoAnswer(facts) }
+    guard let response = facts.response else {
+      return mayBeCarriedOut ? decisionWithoutResponse(facts) : decisionOnNoAnswer(facts)
+    }
     switch response.status {
     case 200...299:
       guard let named = facts.upload.resource else {
-        return .conclude(.failed, .uploadNotCreated(url, response.status, by: uploadProtocol))
+        return .conclude(
+          mayBeCarriedOut ? .unknown : .failed, .uploadNotCreated(url, response.status, by: uploadProtocol))
       }
-      if let obstacle = obstacleToUpload(at: named) {
+      if mayBeCarriedOut { return .conclude(.ok, nil) }
+      if let obstacle = obstacleBeyondLimit(to: named) {
         return .conclude(.failed, .uploadElsewhere(url, named, because: obstacle))
       }
-      if bodyLength == 0, uploadProtocol == .tus { return .conclude(.ok, nil) }
       return .append(from: 0)
+    case 500...599 where mayBeCarriedOut: return decisionOnRefusal(response, facts)
     default: return decisionOnRefusedStep(response, facts)
     }
   }
@@ -130,38 +134,56 @@ extension Attempt {
   func decisionOnUpload(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision? {
-    guard let url = resourceURL(facts.upload) else { return nil }
-    switch step {
-    case .append(let start, let end):
-      return decisionOnPiece(start..<max(start, end), response, facts, at: url)
-    default: return decisionOnOffer(response, facts, at: url)
-    }
+    guard mayResume else { return nil }
+    let url = resourceURL(facts.upload)
+    guard case .append(let start, let end) = step else { return decisionOnOffer(response, facts, at: url) }
+    return url.flatMap { decisionOnPiece(start..<max(start, end), response, facts, at: $0) }
   }
 
-  /// Decides on the response to the request itself, if the server keeps the upload.
+  /// Decides on the response to the request itself, if it says something about the upload.
   ///
   /// "The value of true means that the semantics of the targeted resource apply, and the value of false means that the
   /// semantics of the resumable upload protocol apply."
   private func decisionOnOffer(
-    _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts, at url: HTTPURL?
   ) -> AttemptDecision? {
-    if facts.upload.isComplete == true { return contradiction(facts.upload, at: url) }
+    let upload = facts.upload
+    if let contradiction = contradiction(response, upload) { return contradiction }
+    if upload.isComplete == false, isSuccess(response.status) { return decisionOnKept(response, upload, at: url) }
+    guard let url, upload.isComplete != true else { return nil }
     switch response.status {
     case 408, 425: return resume(.init(.retryable, refusal(response)), at: url)
+    case 500...599 where upload.isComplete == false:
+      return resume(.init(.retryable, refusal(response)), at: url, retryAfter: response.retryAfter)
     case 500...599: return resuming(decisionOnRefusal(response, facts), at: url)
-    case let status where facts.upload.isComplete == false && ((200...299).contains(status) || isSuccess(status)):
-      return resume(.init(.unknown, .uploadNotCompleted(self.url, status)), at: url)
     case 413 where isTooLong(0..<(bodyLength ?? 0), facts):
       return resume(.init(.failed, refusal(response)), at: url)
     default: return nil
     }
   }
 
-  /// The decision if a server says that the upload is complete, but names another number of bytes; nil if it doesn't.
-  private func contradiction(_ upload: UploadNotes, at url: HTTPURL) -> AttemptDecision? {
-    guard let length = bodyLength, let other = [upload.offset, upload.length].compactMap(\.self).first(where: { $0 != length })
-    else { return nil }
-    return .conclude(.unknown, .uploadEndedEarly(url, at: other, of: length))
+  /// The decision if a server says that it has kept what has arrived, and that this is not the complete upload. So it has not
+  /// carried the request out.
+  private func decisionOnKept(
+    _ response: AttemptFacts.Response, _ upload: UploadNotes, at url: HTTPURL?
+  ) -> AttemptDecision {
+    if let url { return resume(.init(.retryable, .uploadNotCompleted(self.url, response.status)), at: url) }
+    if let named = upload.resource, let obstacle = obstacleBeyondLimit(to: named) {
+      return .conclude(.failed, .uploadElsewhere(self.url, named, because: obstacle))
+    }
+    return .conclude(.failed, .uploadWithoutURL(self.url, response.status))
+  }
+
+  /// The decision if a server responds as to a complete upload, but names another number of bytes; nil if it doesn't.
+  private func contradiction(_ response: AttemptFacts.Response, _ upload: UploadNotes) -> AttemptDecision? {
+    guard let length = bodyLength, let other = otherBytes(response, upload) else { return nil }
+    return .conclude(.unknown, .uploadOfOtherBytes(url, other, of: length))
+  }
+
+  /// The other number of bytes that a server names, although it responds as to a complete upload; nil if it names none.
+  func otherBytes(_ response: AttemptFacts.Response, _ upload: UploadNotes) -> Int64? {
+    guard mayResume, uploadProtocol == .http, upload.isComplete ?? isSuccess(response.status) else { return nil }
+    return [upload.offset, upload.length].compactMap(\.self).first { $0 != bodyLength }
   }
 
   private func refusal(_ response: AttemptFacts.Response) -> TransferError {
@@ -178,7 +200,7 @@ extension Attempt {
   ) -> AttemptDecision? {
     let isLast = piece.upperBound == bodyLength
     if uploadProtocol == .http, facts.upload.isComplete == true {
-      guard !isLast else { return contradiction(facts.upload, at: url) }
+      guard !isLast else { return contradiction(response, facts.upload) }
       return .conclude(
         .unknown, .uploadEndedEarly(self.url, at: piece.upperBound, of: bodyLength ?? piece.upperBound))
     }
@@ -190,6 +212,12 @@ extension Attempt {
     case 408, 409, 423, 425, 460: return resume(.init(.retryable, refusal(response)), at: url)
     case 413 where isTooLong(piece, facts): return resume(.init(.failed, refusal(response)), at: url)
     case 404, 410: return beginningAgain(response.status)
+    // `?0`: the request was not carried out, and the upload is kept.
+    case 500...599 where uploadProtocol == .http && facts.upload.isComplete == false:
+      return resume(.init(.retryable, refusal(response)), at: url, retryAfter: response.retryAfter)
+    // A gateway that has lost the last piece's response doesn't know whether the request was carried out.
+    case 500...599 where isLast && response.isFromFailedGateway(isPassedOn: isPassedOn):
+      return resuming(decisionOnRefusal(response, facts), at: url)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return resume(.init(.retryable, refusal(response)), at: url, retryAfter: response.retryAfter)
     case 500...599 where !isLast: return resume(.init(.retryable, refusal(response)), at: url)
@@ -218,9 +246,6 @@ extension Attempt {
     return resume(verdict, at: url, retryAfter: retryAfter)
   }
 
-  /// Whether a status says that the request was carried out.
-  private func isSuccess(_ status: Int) -> Bool { status == 303 || options.accepts(status) }
-
   private func decisionOnAppended(
     _ piece: Range<Int64>, isLast: Bool, _ response: AttemptFacts.Response, _ facts: AttemptFacts,
     at url: HTTPURL
@@ -230,10 +255,11 @@ extension Attempt {
       guard facts.isResponseToCompleteRequest, let offset = facts.upload.offset else {
         return resume(.init(isLast ? .unknown : .retryable, .offsetMissing(self.url)), at: url)
       }
-      if isLast, offset == bodyLength { return nil }
+      if isLast, offset == bodyLength, impossibility(in: facts.upload) == nil { return nil }
       return decisionOnConfirmed(facts.upload, after: piece, response, at: url)
     case .http where isLast:
-      return resume(.init(.unknown, .uploadNotCompleted(self.url, response.status)), at: url)
+      let outcome: TransferResult.Outcome = facts.upload.isComplete == false ? .retryable : .unknown
+      return resume(.init(outcome, .uploadNotCompleted(self.url, response.status)), at: url)
     case .http:
       guard facts.isResponseToCompleteRequest else {
         return resume(.init(.retryable, .uploadNotCompleted(self.url, response.status)), at: url)
@@ -274,22 +300,30 @@ extension Attempt {
   }
 
   private func decisionOnConfirmed(_ upload: UploadNotes) -> AttemptDecision {
-    guard let resource, let length = bodyLength else { return .conclude(.failed, nil) }
-    guard let offset = upload.offset else { return .conclude(.failed, .offsetMissing(url)) }
-    if let announced = upload.length, announced != length {
-      return .conclude(.failed, .uploadHasOtherLength(url, announced, insteadOf: length))
+    if let impossible = impossibility(in: upload) {
+      // Nothing is known about an upload that may be complete.
+      let isInDoubt = mayBeCarriedOut || earlierDoubt != .none
+      return isInDoubt ? .conclude(.unknown, impossible) : .conclude(.failed, impossible.sendingUploadAgain)
     }
-    guard offset >= resource.confirmed else {
-      return .conclude(.failed, .offsetWentBack(url, to: offset, from: resource.confirmed))
-    }
-    guard offset <= min(resource.mostSent, length) else {
-      return .conclude(.failed, .offsetBeyondSent(url, offset, sent: min(resource.mostSent, length)))
-    }
+    guard let length = bodyLength, let offset = upload.offset else { return .conclude(.failed, .offsetMissing(url)) }
     if upload.isComplete == true, offset < length {
       return .conclude(.unknown, .uploadEndedEarly(url, at: offset, of: length))
     }
-    // To tus, an upload with all its bytes is complete, and there is no other response.
-    if uploadProtocol == .tus, offset == length { return .conclude(.ok, nil) }
+    // To tus, an upload with all its bytes is complete, and there is no other response. But the server must know its length.
+    if uploadProtocol == .tus, offset == length, step.isAppending || !upload.lacksLength(isGiven: !createsUpload) {
+      return .conclude(.ok, nil)
+    }
     return .append(from: offset)
+  }
+
+  /// Why what a server says about the upload can't be true; nil if it can.
+  func impossibility(in upload: UploadNotes) -> TransferError? {
+    guard let resource, let length = bodyLength, let offset = upload.offset else { return .offsetMissing(url) }
+    if let announced = upload.length, announced != length {
+      return .uploadHasOtherLength(url, announced, insteadOf: length)
+    }
+    if offset < resource.confirmed { return .offsetWentBack(url, to: offset, from: resource.confirmed) }
+    let most = min(resource.mostSent, length)
+    return offset > most ? .offsetBeyondSent(url, offset, sent: most) : nil
   }
 }

@@ -4,9 +4,18 @@
 /// when a response's head arrives, to know whether the body goes to the caller, and at the end of the attempt. With one
 /// function for both, the prediction and the outcome follow the same rules.
 package struct Attempt: Sendable {
+  /// The method of the request, or GET for the page of a 303. The rules for repetitions look at this method: a request stays what
+  /// it is while its upload is created, asked about and sent in pieces.
   package var method: HTTPMethod
-  /// The method on the wire: the rest of an upload is sent by PATCH.
-  var sentMethod: HTTPMethod { step.isAppending ? .patch : method }
+  /// The method on the wire.
+  var sentMethod: HTTPMethod {
+    switch step {
+    case .request, .page, .creation: method
+    case .options: .options
+    case .offset: .head
+    case .append: .patch
+    }
+  }
   package var url: HTTPURL
   /// Whether the request has a body or a method that isn't safe. If such a request is redirected and a GET is sent
   /// instead, the response to the GET says nothing about the request.
@@ -47,6 +56,23 @@ package struct Attempt: Sendable {
   private var sharedOptions: Shared<TransferOptions>
 
   var isPage: Bool { step == .page }
+
+  /// Whether the server may carry out the request by this attempt. Before its last byte, an upload can't be carried out.
+  var mayBeCarriedOut: Bool {
+    switch step {
+    case .request: changesSomething
+    case .page, .options, .offset: false
+    // By tus, an empty upload is complete when it is created.
+    case .creation: uploadProtocol == .tus && bodyLength == 0
+    case .append(_, let end): end == bodyLength
+    }
+  }
+
+  /// Whether a status says that the request was carried out, if the response is the one to the request.
+  func isSuccess(_ status: Int) -> Bool {
+    (200...299).contains(status) || options.accepts(status)
+      || status == 303 && !options.redirects.repeatingStatuses.contains(303)
+  }
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, step: AttemptStep = .request,

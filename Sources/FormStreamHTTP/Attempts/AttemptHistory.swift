@@ -13,7 +13,7 @@ struct AttemptHistory: Sendable {
   /// Whether an attempt may have been carried out.
   private(set) var doubt = Doubt.none
   /// Whether an attempt before the current upload may have been carried out.
-  private var doubtBeforeUpload = Doubt.none
+  private(set) var doubtBeforeUpload = Doubt.none
   private(set) var response: TransferResponse?
   /// The target that the program chose for the response; nil if it chose none.
   var chosenTarget: ResponseTarget?
@@ -60,6 +60,19 @@ struct AttemptHistory: Sendable {
     self.doubt = max(self.doubt, doubt)
   }
 
+  /// Notes that an earlier process may have sent the complete request.
+  ///
+  /// - Parameter isBeforeUpload: whether it may have done so before it began the current upload.
+  mutating func noteDoubtOfEarlierProcess(isBeforeUpload: Bool) {
+    doubt = .open
+    if isBeforeUpload { doubtBeforeUpload = .open }
+  }
+
+  /// Notes whether a server knows what was sent by the idempotency key.
+  mutating func noteSent(withKey isKeyed: Bool) {
+    sendsKey = sendsKey && isKeyed
+  }
+
   mutating func note(_ result: ExchangeResult) {
     let count = max(result.requestCount, 1)
     attempts += count
@@ -77,6 +90,14 @@ struct AttemptHistory: Sendable {
     if !result.metrics.isConnectionReused { newConnections += 1 }
     if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
+  }
+
+  /// Marks the URL of an upload as a secret in the last response. It stays the response's own URL for who asks for it.
+  mutating func hideUpload(at upload: HTTPURL?) {
+    guard let upload, let location = response?.headers["Location"], let url = response?.url,
+      (try? url.resolving(location))?.absoluteString == upload.absoluteString
+    else { return }
+    response = response?.hidingLocation(location)
   }
 
   /// Notes a question about an upload. The response to it is not the response to the request.
@@ -136,7 +157,7 @@ struct AttemptHistory: Sendable {
 
   /// - Parameter sendsKey: whether the request to the new URL has the idempotency key.
   mutating func noteRedirect(sendsKey: Bool) {
-    self.sendsKey = sendsKey
+    noteSent(withKey: sendsKey)
     redirects += 1
     loop.tries = 0
   }

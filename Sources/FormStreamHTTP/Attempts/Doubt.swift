@@ -42,16 +42,18 @@ extension AttemptDecision {
 extension Attempt {
   /// Whether the server may have carried out this attempt, if the attempt doesn't succeed.
   package func doubt(on facts: AttemptFacts) -> Doubt {
-    guard changesSomething, !isPage, !step.isAboutUpload, facts.repetition == nil else { return .none }
-    if case .append(_, let end) = step {
-      // Before its last byte, an upload can't be carried out.
-      guard end == bodyLength else { return .none }
-      // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
-      if !saysIfComplete(facts.upload), let status = facts.response?.status,
-        (200...299).contains(status) || status == 303 || options.accepts(status)
-      {
-        return .open
-      }
+    guard mayBeCarriedOut, facts.repetition == nil else { return .none }
+    // A server that appends the rest must say whether the upload is complete. One that doesn't say so may have carried it out.
+    if step.isAppending, !saysIfComplete(facts.upload), let status = facts.response?.status, isSuccess(status) {
+      return .open
+    }
+    // Nothing is known after a response as to a complete upload that is about other bytes.
+    if let response = facts.response, otherBytes(response, facts.upload) != nil { return .open }
+    // A server that says that the upload is not complete has not carried it out.
+    if mayResume, uploadProtocol == .http, facts.response != nil, facts.upload.isComplete == false { return .none }
+    // By tus, the response to the creation of an empty upload must name it.
+    if step == .creation, facts.upload.resource == nil, let status = facts.response?.status, isSuccess(status) {
+      return .open
     }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
     // A server that speaks only HTTP/1.0 doesn't know chunks, and may have read an empty body.
@@ -60,13 +62,16 @@ extension Attempt {
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {
       return isHarmlessTwice ? .serverFailed : .open
     }
-    return response.status == 500 ? .serverFailed : .none
+    guard response.status == 500 else { return .none }
+    // An upload whose last piece got a 500 may be asked about, but not sent once more.
+    return isSafeToRepeat ? .serverFailed : .open
   }
 
+  /// Whether the response to the last bytes says something about the upload that can be true.
   private func saysIfComplete(_ upload: UploadNotes) -> Bool {
     switch uploadProtocol {
     case .http: upload.isComplete != nil
-    case .tus: upload.offset != nil
+    case .tus: upload.offset != nil && impossibility(in: upload) == nil
     }
   }
 }

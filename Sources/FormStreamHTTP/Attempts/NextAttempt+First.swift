@@ -42,6 +42,11 @@ extension NextAttempt {
     }
     let first = NextAttempt(run.sharedRequest, to: url, headers: headers, body: layout, digest: digest)
     if options.resumption.way == .tus, !first.mayResume { throw .uploadNeedsLength }
+    if options.resumption.way == .http, first.mayResume, let piece = options.resumption.pieceSize,
+      let length = layout?.contentLength, length > piece, earlier?.uploadURL == nil
+    {
+      throw .piecesNeedCreation(of: piece, length)
+    }
     return first
   }
 }
@@ -70,6 +75,8 @@ extension TransferRequest {
     }
     if options.resumption.isChosen {
       if let flaw = options.resumption.flawOfMetadata { throw flaw }
+      if options.resumption.isTus, options.sendsDigest { throw .digestByTus }
+      if options.resumption.isHTTP, !options.resumption.metadata.isEmpty { throw .metadataWithoutTus }
       for name in HTTPHeaders.ofUploads {
         try headers.checkAbsence(of: name, because: .resumption)
       }

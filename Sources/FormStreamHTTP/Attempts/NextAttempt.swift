@@ -48,6 +48,10 @@ struct NextAttempt: Sendable {
   private var bodyDigest: BodyDigest?
   /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
   private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool)?
+  /// The most bytes that one request may append, as the server has said before it named the upload; nil if it names no limit.
+  private var largestPiece: Int64?
+  /// Whether an earlier process has sent the upload with another idempotency key, or without one.
+  private var continuesWithOtherKey = false
   /// How the upload begins.
   private(set) var start = UploadStart.request
 
@@ -113,9 +117,8 @@ struct NextAttempt: Sendable {
     tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
     asksForCredentials: Bool, isPassedOn: Bool
   ) -> Attempt {
-    // The response to the last bytes is the response to the request itself.
     var attempt = Attempt(
-      step.isAppending ? request.method : method, url,
+      isPage ? method : request.method, url,
       changesSomething: sendsBody || !method.isSafe, step: step,
       bodyLength: body?.contentLength, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
@@ -126,9 +129,12 @@ struct NextAttempt: Sendable {
       mayResume: mayResume, resource: resource, uploadProtocol: uploadProtocol,
       createsUpload: !isToGivenUpload, options: request.sharedOptions)
     // A server that doesn't get the key may carry out the request twice.
-    if !sendsOwnHeaders { attempt.options.idempotencyKey = nil }
+    if !isKeyed { attempt.options.idempotencyKey = nil }
     return attempt
   }
+
+  /// Whether the server knows the request by its idempotency key, if it has one.
+  var isKeyed: Bool { sendsOwnHeaders && !continuesWithOtherKey }
 
   /// Whether the body is sent in chunks, as its length can't be known.
   var sendsChunks: Bool { missingLength != nil }
@@ -196,7 +202,9 @@ struct NextAttempt: Sendable {
         metadata: Tus.metadata(of: body, request.options.resumption.metadata))
     case .offset: return sent.askingForOffset(by: uploadProtocol)
     case .append(let offset, let end):
-      return sent.appending(from: offset, isLast: end == body?.contentLength, by: uploadProtocol)
+      return sent.appending(
+        from: offset, isLast: end == body?.contentLength, by: uploadProtocol,
+        telling: resource?.lacksLength == true ? body?.contentLength : nil)
     }
   }
 
@@ -308,10 +316,25 @@ extension NextAttempt {
   /// - Parameter url: where the server keeps the upload; nil if the upload can't go on.
   mutating func note(_ result: ExchangeResult, at url: HTTPURL?) {
     guard mayResume else { return }
+    largestPiece = result.facts.upload.largestPiece ?? largestPiece
     // A request that is sent from its start has nothing to do with the upload of an earlier one.
     if beginsUpload { resource = url.map { UploadResource($0) } }
     resource?.note(result.facts.upload, read: result.read)
+    noteLength(result)
     if !step.isAboutUpload { bodyDigest = result.bodyDigest }
+  }
+
+  /// Notes whether the server must be told the length of a tus upload.
+  private mutating func noteLength(_ result: ExchangeResult) {
+    guard uploadProtocol == .tus, let status = result.response?.status, (200...299).contains(status) else { return }
+    switch step {
+    case .offset:
+      let isGiven = isToGivenUpload
+      resource?.lacksLength = result.facts.upload.lacksLength(isGiven: isGiven)
+    // tus: "Once set it MUST NOT be changed."
+    case .append: resource?.lacksLength = false
+    case .request, .page, .options, .creation: break
+    }
   }
 
   /// Whether the request is to an upload that was created before: tus creates uploads by POST only, so a PUT by tus is.
@@ -345,6 +368,11 @@ extension NextAttempt {
     askForOffset(at: known.url)
   }
 
+  /// Notes that an earlier process has sent bytes of the request with another idempotency key, or without one.
+  mutating func noteOtherKey() {
+    continuesWithOtherKey = true
+  }
+
   private mutating func goToUpload(at target: HTTPURL) {
     if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders) }
     follow(target)
@@ -369,7 +397,7 @@ extension NextAttempt {
 
   private func end(ofPieceFrom offset: Int64) -> Int64 {
     let rest = (body?.contentLength ?? offset) - offset
-    let limits = [request.options.resumption.pieceSize, resource?.largestPiece].compactMap(\.self)
+    let limits = [request.options.resumption.pieceSize, resource?.largestPiece ?? largestPiece].compactMap(\.self)
     return offset + min(rest, limits.map { max($0, 1) }.min() ?? rest)
   }
 

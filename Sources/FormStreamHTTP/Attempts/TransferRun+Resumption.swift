@@ -56,16 +56,26 @@ extension TransferRun {
     case .request: throw .otherUpload(old.url, in: request.options.resumeFile)
     }
     data.takeProgress(of: old)
-    if old.isInDoubt { history.note(Doubt.open) }
+    if old.isInDoubt { history.noteDoubtOfEarlierProcess(isBeforeUpload: old.isInDoubtBefore) }
+    if old.isInDoubt || old.uploadURL != nil, old.idempotencyKey != data.idempotencyKey {
+      next.noteOtherKey()
+      history.noteSent(withKey: false)
+      data.idempotencyKey = nil
+    }
     guard let resource = data.resource else {
-      guard !old.isInDoubt || request.options.permitTwice(request.method) else {
+      guard !old.isInDoubt || request.options.permitTwice(request.method, getsKey: next.isKeyed) else {
         return .init(.unknown, .uploadPerhapsSent(request.options.resumeFile))
       }
-      keeper.begin(data, in: earlier.file)
+      keeper.begin(data, in: earlier.file, after: earlier.file?.earlier)
       return nil
     }
+    if let obstacle = request.options.redirects.obstacle(from: url.origin, to: resource.url.origin) {
+      let error = TransferError.storedUploadElsewhere(
+        url, resource.url, in: request.options.resumeFile, because: obstacle)
+      return AttemptDecision.Verdict(.failed, error).after(history.doubt)
+    }
     next.goOn(with: resource, by: old.uploadProtocol)
-    keeper.begin(data, in: earlier.file)
+    keeper.begin(data, in: earlier.file, after: earlier.file?.earlier)
     return nil
   }
 

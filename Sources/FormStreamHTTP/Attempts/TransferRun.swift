@@ -80,9 +80,12 @@ final class TransferRun: Sendable {
         try await announceLength(&next, &history)
         result = try await send(&next, history)
       } catch {
-        let verdict = AttemptDecision.Verdict(.afterFailedPreparation(error), error)
+        // A step that could not be noted in the resume file was not taken, and can be taken later.
+        let isStep = error.code == .resumeFileUnusable && keeper.isNoted
+        let verdict = AttemptDecision.Verdict(isStep ? .retryable : .afterFailedPreparation(error), error)
         return await conclude(history, verdict.after(history.doubt))
       }
+      if next.sendsBody || next.step == .creation { history.noteSent(withKey: next.isKeyed) }
       let earlierDoubt = history.doubt
       if next.step.isQuestion {
         history.noteQuestion(result)
@@ -91,12 +94,15 @@ final class TransferRun: Sendable {
       }
       next.note(
         result, at: attempt(next, history, earlierDoubt, result).resourceURL(result.facts.upload))
+      if result.facts.upload.isComplete != nil || next.step != .request {
+        history.hideUpload(at: result.facts.upload.resource ?? next.resource?.url)
+      }
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
       let attempt = attempt(next, history, earlierDoubt, result)
       if next.beginsUpload { history.noteNewUpload() }
       history.note(attempt.doubt(on: facts))
-      keeper.didSend(next, facts.upload, history.doubt)
+      keeper.didSend(next, facts.upload, history)
       switch attempt.decision(on: facts) {
       case .conclude(let verdict):
         if verdict.outcome != .failed, attempt.hasLostUpload(facts) { keeper.noteLost() }
@@ -116,7 +122,7 @@ final class TransferRun: Sendable {
         }
         noteUnusedCredentials(of: url)
         next.follow(url)
-        history.noteRedirect(sendsKey: next.sendsOwnHeaders)
+        history.noteRedirect(sendsKey: next.isKeyed)
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
         history.noteRepetition()
@@ -236,9 +242,14 @@ final class TransferRun: Sendable {
     wireRequest.activity = connection.activity
     wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
-    if next.sendsBody, next.mayResume {
-      keeper.willSend(next, isLast: wireRequest.isLastPiece)
-      try await writeUpload()
+    if next.mayResume, next.sendsBody || attempt.mayBeCarriedOut {
+      keeper.willSend(next, isLast: attempt.mayBeCarriedOut, history)
+      do throws(TransferError) {
+        try await writeUpload()
+      } catch {
+        keeper.didNotSend()
+        throw error
+      }
     }
     wireRequest.noteUpload = noteUpload(attempt)
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)

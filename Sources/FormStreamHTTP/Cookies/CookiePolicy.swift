@@ -27,6 +27,9 @@ public struct CookiePolicy: Sendable, Hashable {
     session(files: file.map { [$0] } ?? [])
   }
 
+  /// All requests of the session share their cookies, and the session begins with those of a file.
+  public static func session(file: String) -> CookiePolicy { .session(file: LocalPath(file)) }
+
   /// Like ``session(file:)``, with several files.
   ///
   /// - Parameter withoutSessionCookies: whether session cookies in the files, which have no expiry date, are left out.

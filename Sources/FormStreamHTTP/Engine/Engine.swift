@@ -43,6 +43,8 @@ final class Engine: @unchecked Sendable {
   private var changedPauses: [Exchange] = []
   /// The exchanges that wait for the SETTINGS of an HTTP/2 server.
   private var awaitingSettings: [Exchange] = []
+  /// The exchanges that wait for their turn at a rate that they share with others.
+  private var awaitingTurn: [Exchange] = []
   /// The exchanges that are over, but whose results wait a moment for the response's target.
   private var inGracePeriod: [Exchange] = []
 
@@ -120,6 +122,7 @@ final class Engine: @unchecked Sendable {
         if command.concernsTransfers { isDue = true }
       }
       taken.removeAll(keepingCapacity: true)
+      if !awaitingTurn.isEmpty, takeTurns() { isDue = true }
       roundsWithoutLibcurl += 1
       if isDue || roundsWithoutLibcurl == Self.maximumRoundsWithoutLibcurl {
         (isDue, roundsWithoutLibcurl) = (false, 0)
@@ -138,6 +141,23 @@ final class Engine: @unchecked Sendable {
       // If neither a socket nor a command ended the wait, a time limit ended it. This may be a limit of libcurl's own.
       isDue = hasReady || inbox.withLock { $0.commands.isEmpty }
     }
+  }
+
+  /// Has an exchange read on when it has its turn. Called on the engine's thread.
+  func awaitTurn(_ exchange: Exchange) {
+    if !awaitingTurn.contains(where: { $0 === exchange }) { awaitingTurn.append(exchange) }
+  }
+
+  /// Lets the exchanges read on that have their turn; returns whether there are any.
+  private func takeTurns() -> Bool {
+    let waiting = awaitingTurn
+    awaitingTurn = []
+    var readsOn = false
+    for exchange in waiting {
+      // An exchange that reads on may wait for its next turn at once.
+      if exchange.takeTurn() { readsOn = true } else { awaitTurn(exchange) }
+    }
+    return readsOn
   }
 
   private func driveTransfers() {
@@ -183,8 +203,9 @@ final class Engine: @unchecked Sendable {
 
   private func waitingTime(untilCheck check: ContinuousClock.Instant) -> Int {
     if running.exchanges.isEmpty { return 60_000 }
-    return inGracePeriod.isEmpty
-      ? max(1, Int(ContinuousClock.now.duration(to: check) / .milliseconds(1))) : 5
+    if !inGracePeriod.isEmpty { return 5 }
+    let next = awaitingTurn.compactMap(\.turnBegin).reduce(check, min)
+    return max(1, Int(ContinuousClock.now.duration(to: next) / .milliseconds(1)))
   }
 
   private func takeCommands() {

@@ -34,6 +34,8 @@ package enum SettingName: String, MessageSetting {
   case contentDigest = "TransferOptions.sendsDigest"
   case resumption = "TransferOptions.resumption"
   case resumeFile = "TransferOptions.resumeFile"
+  case uploadMetadata = "UploadResumption.metadata"
+  case pieceSize = "UploadResumption.pieceSize"
 
   package var description: String { rawValue }
 }

@@ -5,22 +5,21 @@ extension TransferError {
   static func offsetMissing(_ url: HTTPURL) -> TransferError {
     TransferError(
       .resumptionFailed, on: url.description,
-      "\(url) doesn't say how much of the upload it has (Upload-Offset), so the upload can't go on: send it again from its "
-        + "start.")
+      "\(url) doesn't say how much of the upload it has (Upload-Offset), so the upload can't go on.")
   }
 
   static func offsetWentBack(_ url: HTTPURL, to offset: Int64, from confirmed: Int64) -> TransferError {
     TransferError(
       .resumptionFailed, on: url.description,
       "\(url) says that it has \(counted(offset, "byte", "bytes")) of the upload, but has confirmed \(confirmed) before: the "
-        + "upload can't go on, because its bytes may be lost. Send it again from its start.")
+        + "upload can't go on, because its bytes may be lost.")
   }
 
   static func offsetBeyondSent(_ url: HTTPURL, _ offset: Int64, sent: Int64) -> TransferError {
     TransferError(
       .resumptionFailed, on: url.description,
       "\(url) says that it has \(counted(offset, "byte", "bytes")) of the upload, but at most \(sent) were sent to it: the "
-        + "upload can't go on, because it would be put together from other bytes. Send it again from its start.")
+        + "upload can't go on, because it would be put together from other bytes.")
   }
 
   static func nothingAppended(_ url: HTTPURL, _ status: Int, at offset: Int64) -> TransferError {
@@ -35,8 +34,49 @@ extension TransferError {
   ) -> TransferError {
     TransferError(
       .resumptionFailed, on: url.description,
-      "\(url) keeps an upload of \(counted(length, "byte", "bytes")), but this one has \(expected): it is another upload. Send "
-        + "this one again from its start.")
+      "\(url) keeps an upload of \(counted(length, "byte", "bytes")), but this one has \(expected): it is another upload.")
+  }
+
+  /// Adds what to do about an upload that can't go on, and that was certainly not carried out.
+  var sendingUploadAgain: TransferError { adding("Send it again from its start.") }
+
+  static func uploadOfOtherBytes(_ url: HTTPURL, _ count: Int64, of length: Int64) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) responds as to a complete upload, but of \(counted(count, "byte", "bytes")), and this one has \(length).")
+  }
+
+  static func uploadWithoutURL(_ url: HTTPURL, _ status: Int) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) responds \(status), and says that the upload is not complete (Upload-Complete: ?0), but names no place where it "
+        + "could go on: send it without resumption.")
+  }
+
+  static func piecesNotKnown(to url: HTTPURL, of size: Int64, _ length: Int64) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) names no protocol for uploads in pieces, so the \(counted(length, "byte", "bytes")) of the body can't be sent in "
+        + "pieces of \(size) (\(SettingName.pieceSize)): leave out the limit, or name the protocol if you know it. Nothing of the "
+        + "body was sent.")
+  }
+
+  static func piecesNeedCreation(of size: Int64, _ length: Int64) -> TransferError {
+    TransferError(
+      .invalidSetting, on: SettingName.pieceSize.description,
+      "By this protocol, the first request has the complete body, here of \(counted(length, "byte", "bytes")), so it can't keep "
+        + "to pieces of \(size) (\(SettingName.pieceSize)): leave out the limit, or choose a protocol that creates the upload first."
+    )
+  }
+
+  /// - Parameter file: the file with the data; nil if they are not in a file.
+  static func storedUploadElsewhere(
+    _ url: HTTPURL, _ stored: HTTPURL, in file: LocalPath?, because obstacle: RedirectObstacle
+  ) -> TransferError {
+    let name = file.map { "The resume file \($0.description.quoted)" } ?? "The data"
+    return TransferError(
+      .resumptionFailed, on: file?.description ?? url.description,
+      "\(name) names an upload at \(stored.origin), but the request is for \(url.origin), and \(obstacle.reason).")
   }
 
   static func uploadEndedEarly(_ url: HTTPURL, at offset: Int64, of length: Int64) -> TransferError {
@@ -69,6 +109,14 @@ extension TransferError {
       "\(url) wants the upload to be sent to \(named), and \(obstacle.reason).")
   }
 
+  static let digestByTus = TransferError(
+    .invalidSetting, on: SettingName.contentDigest.description,
+    "tus has no header for the digest of an upload: leave out \(SettingName.contentDigest), or choose another protocol.")
+
+  static let metadataWithoutTus = TransferError(
+    .invalidSetting, on: SettingName.uploadMetadata.description,
+    "Only tus tells a server metadata of an upload: leave out \(SettingName.uploadMetadata), or choose tus.")
+
   static let uploadNeedsLength = TransferError(
     .resumptionFailed, on: "the body",
     "By tus, only a body is sent whose length is known, and that can be read more than once: send a file or bytes.")
@@ -97,6 +145,21 @@ extension TransferError {
         + "that is free.")
   }
 
+  static func resumeFileOpenToOthers(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "Other users may write to the resume file \(path.description.quoted), and could send the upload elsewhere: if you trust "
+        + "what it says, take that right away from them (chmod 600), or choose a name that is free.")
+  }
+
+  static func resumeFileNotWritten(_ path: LocalPath, _ error: SystemError) -> TransferError {
+    TransferError(
+      .resumeFileUnusable, on: path.description,
+      "The next step of the upload can't be noted in the resume file \(path.description.quoted): \(error). So the step was not "
+        + "taken: make room, and try again.",
+      underlying: error)
+  }
+
   static func notAResumeFile(_ path: LocalPath) -> TransferError {
     TransferError(
       .resumeFileUnusable, on: path.description,
@@ -106,9 +169,11 @@ extension TransferError {
   /// - Parameter file: the file with the data of the other upload; nil if they are not in a file.
   static func otherUpload(_ url: String, in file: LocalPath?) -> TransferError {
     let name = file.map { "The resume file \($0.description.quoted)" } ?? "The data"
+    // The URL may be secret as a whole.
+    let origin = (try? HTTPURL(url))?.origin.description
     return TransferError(
-      .resumptionFailed, on: file?.description ?? url,
-      "\(name) belongs to another upload, to \(url.hidingURLSecrets): use it with the same URL, method and form, or choose "
+      .resumptionFailed, on: file?.description ?? origin ?? "the upload",
+      "\(name) belongs to another upload\(origin.map { ", to \($0)" } ?? ""): use it with the same URL, method and form, or choose "
         + "another.")
   }
 

@@ -41,7 +41,8 @@ extension CurlEasy {
     if let target = request.attempt.target { set(CURLOPT_REQUEST_TARGET, target) }
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
-    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    // CURL_NETRC_IGNORED: an enumeration in some versions of libcurl, a number in others.
+    set(CURLOPT_NETRC, 0)
     // A resolver that hangs is abandoned, so that cancelling and time limits work during a lookup, too.
     set(CURLOPT_QUICK_EXIT, 1)
     let version =

@@ -95,8 +95,9 @@ final class CurlURL {
   }
 
   private func get(_ part: Part, _ flags: CInt) -> String? {
-    // A complete URL leaves out the default port of its scheme.
-    let flags = part == .url ? CURLU_NO_DEFAULT_PORT : flags
+    // A complete URL leaves out the default port of its scheme. A query that is empty is one: since version 8.8, libcurl
+    // returns it only with CURLU_GET_EMPTY, which older versions ignore.
+    let flags = (part == .url ? CURLU_NO_DEFAULT_PORT : flags) | 1 << 14
     var text: UnsafeMutablePointer<CChar>?
     guard curl_url_get(handle, part.code, &text, CUnsignedInt(flags)) == CURLUE_OK, let text else {
       return nil

@@ -30,6 +30,8 @@ public struct TransferOptions: Sendable {
   /// The maximum rate of the body in bytes a second; no limit if nil. If the request has no body, this limits the rate of the
   /// response's body.
   public var maximumRate: Int64?
+  /// The rate that this request shares with others, besides ``maximumRate``; nil if it shares none.
+  package var sharedRate: SharedRate?
   /// A key by which the server recognizes a repeated request, so that the server carries it out only once.
   public var idempotencyKey: IdempotencyKey?
   /// The names of headers that are left out. Only headers that every request would otherwise have can be left out: `Accept`,

@@ -37,6 +37,14 @@ public struct TransferResponse: Sendable {
       isTruncated: isTruncated)
   }
 
+  /// This response with a `Location` that traces and records don't show.
+  func hidingLocation(_ location: String) -> TransferResponse {
+    var headers = headers
+    headers.set("Location", location, isSecret: true)
+    return TransferResponse(
+      status: status, version: version, url: url, headers: headers, body: body, isTruncated: isTruncated)
+  }
+
   /// This response with at most `limit` bytes of the body.
   func keeping(_ limit: Int) -> TransferResponse {
     TransferResponse(

@@ -1,4 +1,4 @@
-import FormStreamMultipart
+package import FormStreamMultipart
 
 /// The headers of an upload that can go on: of draft-ietf-httpbis-resumable-upload, interop version 8, and of tus 1.0.
 extension HTTPHeaders {
@@ -38,6 +38,7 @@ extension HTTPHeaders {
       return sent
     case .tus:
       var sent = withoutContent
+      sent.append(keyOf: self)
       sent.append("Tus-Resumable", Tus.version)
       if let length { sent.append("Upload-Length", "\(length)") }
       if !contains("Upload-Metadata"), let metadata = metadata() {
@@ -59,12 +60,16 @@ extension HTTPHeaders {
 
   /// The headers of a piece of an upload.
   ///
-  /// - Parameter isLast: whether the upload ends with it.
+  /// - Parameters:
+  ///   - isLast: whether the upload ends with it.
+  ///   - length: the length of the upload, if the server must be told; nil otherwise.
   func appending(
-    from offset: Int64, isLast: Bool, by uploadProtocol: UploadProtocol
+    from offset: Int64, isLast: Bool, by uploadProtocol: UploadProtocol, telling length: Int64?
   ) -> HTTPHeaders {
     var sent = askingForOffset(by: uploadProtocol)
+    sent.append(keyOf: self)
     sent.append("Upload-Offset", "\(offset)")
+    if let length { sent.append("Upload-Length", "\(length)") }
     switch uploadProtocol {
     case .http:
       sent.append("Content-Type", "application/partial-upload")
@@ -72,6 +77,11 @@ extension HTTPHeaders {
     case .tus: sent.append("Content-Type", Tus.partType)
     }
     return sent
+  }
+
+  /// Adds the idempotency key: a server may carry out the request by any request that creates an upload or sends a piece of it.
+  private mutating func append(keyOf headers: HTTPHeaders) {
+    for field in headers.fields where field.name.isSameHeaderName(as: "Idempotency-Key") { append(field) }
   }
 
   /// The headers that are not about the request's own resource: without those that describe its content, and without
@@ -85,6 +95,20 @@ extension HTTPHeaders {
       rest.append(field)
     }
     return rest
+  }
+
+  /// What an upload sends by itself whose first request has no body: the headers of that request, and of a piece. Nil if the
+  /// first request has the body.
+  package static func ofUpload(
+    _ request: TransferRequest, _ body: BodyLayout
+  ) -> (method: HTTPMethod, first: HTTPHeaders, piece: HTTPHeaders)? {
+    let resumption = request.options.resumption
+    guard resumption.isCreatedFirst, let length = body.contentLength, length > 0 else { return nil }
+    let way = resumption.isTus ? UploadProtocol.tus : .http
+    let piece = HTTPHeaders().appending(from: 0, isLast: true, by: way, telling: nil)
+    if way == .tus, request.method == .put { return (.head, HTTPHeaders().askingForOffset(by: way), piece) }
+    let metadata = request.headers.contains("Upload-Metadata") ? nil : Tus.metadata(of: body, resumption.metadata)
+    return (request.method, HTTPHeaders().creatingUpload(of: length, by: way, metadata: metadata), piece)
   }
 
   /// The headers that an upload that can go on sends itself.

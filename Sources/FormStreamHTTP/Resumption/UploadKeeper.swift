@@ -38,22 +38,32 @@ final class UploadKeeper: Sendable {
   }
 
   /// Notes the upload that is about to begin or to go on.
-  func begin(_ data: UploadResumeData, in file: UploadResumeFile?) {
-    state.withLock { $0 = State(data: data, file: file) }
+  ///
+  /// - Parameter last: what the file says already; nil if it says nothing.
+  func begin(_ data: UploadResumeData, in file: UploadResumeFile?, after last: UploadResumeData? = nil) {
+    state.withLock { $0 = State(data: data, file: file, last: last) }
   }
 
   /// Notes that an attempt is about to send bytes.
   ///
   /// - Parameter isLast: whether the server may carry the request out after this attempt.
-  func willSend(_ next: NextAttempt, isLast: Bool) {
+  func willSend(_ next: NextAttempt, isLast: Bool, _ history: AttemptHistory) {
     state.withLock { state in
       guard var data = state.data else { return }
       data.uploadProtocol = next.uploadProtocol
       data.note(next.resource)
       data.mostSent = data.total
+      data.note(history)
+      // The next run must not take for keyed what was sent without the key.
+      if !next.isKeyed { data.idempotencyKey = nil }
       if isLast { data.isInDoubt = true }
       state.data = data
     }
+  }
+
+  /// Notes that this attempt was not made, because it couldn't be written that it would be: what was written last counts.
+  func didNotSend() {
+    state.withLock { $0.data = $0.last ?? $0.data }
   }
 
   /// Notes what the server has said while bytes are being sent.
@@ -67,11 +77,11 @@ final class UploadKeeper: Sendable {
   }
 
   /// Notes how an attempt has ended.
-  func didSend(_ next: NextAttempt, _ notes: UploadNotes, _ doubt: Doubt) {
+  func didSend(_ next: NextAttempt, _ notes: UploadNotes, _ history: AttemptHistory) {
     state.withLock { state in
       state.data?.note(next.resource)
       state.data?.mostSent = next.resource?.mostSent ?? 0
-      state.data?.isInDoubt = doubt != .none
+      state.data?.note(history)
       state.isComplete = notes.isComplete == true
       state.isLost = false
     }
@@ -84,7 +94,7 @@ final class UploadKeeper: Sendable {
 
   /// Writes and reports the newest state, if that is needed.
   ///
-  /// - Throws: if the first state can't be written: without it, nothing may be sent.
+  /// - Throws: if the state can't be written: a step that can't be noted isn't taken.
   func write() throws(TransferError) {
     try writing.withLock { _ throws(TransferError) in
       let (data, file, last) = state.withLock { state in
@@ -92,7 +102,7 @@ final class UploadKeeper: Sendable {
         return (state.needsWriting ? state.data : nil, state.file, state.last)
       }
       guard let data else { return }
-      if last == nil { try file?.begin(data) } else { file?.append(data) }
+      if last == nil { try file?.begin(data) } else { try file?.append(data) }
       report?(data)
       state.withLock { $0.last = data }
     }
@@ -106,6 +116,9 @@ final class UploadKeeper: Sendable {
       return true
     }
   }
+
+  /// Whether something was written or reported that still counts.
+  var isNoted: Bool { state.withLock { $0.last != nil } }
 
   /// Whether anything is written or reported.
   var writes: Bool { report != nil || state.withLock { $0.file != nil } }
@@ -125,7 +138,8 @@ final class UploadKeeper: Sendable {
         state.file?.remove()
         return nil
       }
-      if state.last != nil { state.file?.append(data) }
+      // If the disk has no room for that, what was written before counts, which is still true: it says that all may be sent.
+      if state.last != nil { try? state.file?.append(data) }
       return data
     }
   }
@@ -153,5 +167,10 @@ extension UploadResumeData {
       return
     }
     (uploadURL, confirmed) = (resource.url.absoluteString, resource.confirmed)
+  }
+
+  fileprivate mutating func note(_ history: AttemptHistory) {
+    isInDoubt = history.doubt != .none
+    isInDoubtBefore = history.doubtBeforeUpload != .none
   }
 }

@@ -16,6 +16,8 @@ package struct UploadNotes: Sendable {
   package var offset: Int64?
   /// The length of the upload in the final response; nil if it has none.
   package var length: Int64?
+  /// Whether the server waits for the length of an upload (tus: `Upload-Defer-Length: 1`).
+  package var defersLength = false
   /// The most bytes that one request may append; nil if the server names no limit.
   package var largestPiece: Int64?
   /// The most bytes that an upload may have; nil if the server names no limit.
@@ -38,6 +40,13 @@ package struct UploadNotes: Sendable {
     self.start = start
   }
 
+  /// Whether the server doesn't know the length of an upload that it was asked about.
+  ///
+  /// tus: "If the size of the upload is known, the Server MUST include the Upload-Length header in the response."
+  ///
+  /// - Parameter isGiven: whether somebody else has created the upload, perhaps without a length.
+  func lacksLength(isGiven: Bool) -> Bool { defersLength || isGiven && length == nil }
+
   /// Notes the head of a 104. Returns whether it says something new that can be true.
   ///
   /// "Client implementations of draft versions of the protocol MUST ignore a 104 [...] with missing or mismatching interop
@@ -59,6 +68,7 @@ package struct UploadNotes: Sendable {
     isComplete = headers.structuredBoolean("Upload-Complete")
     offset = headers.structuredInteger("Upload-Offset")
     length = headers.structuredInteger("Upload-Length")
+    defersLength = headers.structuredInteger("Upload-Defer-Length") == 1
     largestPiece = headers.largestPiece ?? largestPiece
     // A server that is asked first has no reason to tell the URL in an interim response, which can be lost on the way.
     if headers.uploadLimit != nil {
@@ -75,7 +85,10 @@ package struct UploadNotes: Sendable {
 
 extension HTTPHeaders {
   fileprivate func resource(at url: HTTPURL) -> HTTPURL? {
-    location.flatMap { try? url.resolving($0) }
+    guard let location, var named = try? url.resolving(location) else { return nil }
+    // Whoever knows the URL of an upload may be able to change the upload.
+    named.isSecret = true
+    return named
   }
 
   /// "`max-append-size`: Specifies a maximum size that the server supports for the content in a request appending to the upload

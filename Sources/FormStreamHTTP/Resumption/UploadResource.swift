@@ -8,6 +8,8 @@ package struct UploadResource: Sendable {
 
   /// The most bytes that one request may append; nil if the server names no limit.
   package var largestPiece: Int64?
+  /// Whether the server must be told how long the upload is.
+  var lacksLength = false
 
   package init(_ url: HTTPURL, confirmed: Int64 = 0, mostSent: Int64 = 0) {
     self.url = url

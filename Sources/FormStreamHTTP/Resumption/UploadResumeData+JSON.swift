@@ -46,10 +46,12 @@ extension UploadResumeData {
 
   private mutating func takeStep(_ json: JSONValue) {
     uploadURL = json["upload_url"]?.text
+    idempotencyKey = json["idempotency_key"]?.text
     if let way = json["protocol"]?.text.flatMap(UploadProtocol.init) { uploadProtocol = way }
     confirmed = min(max(json["confirmed"]?.integer ?? 0, 0), total)
     mostSent = min(max(json["most_sent"]?.integer ?? total, 0), total)
     isInDoubt = json["in_doubt"] == .boolean(true)
+    isInDoubtBefore = json["in_doubt_before"] == .boolean(true)
   }
 
   /// The line that describes the upload.
@@ -74,7 +76,8 @@ extension UploadResumeData {
       .init("upload_url", uploadURL.map(JSONValue.string) ?? .null),
       .init("protocol", .string(uploadProtocol.rawValue)),
       .init("confirmed", .integer(confirmed)), .init("most_sent", .integer(mostSent)),
-      .init("in_doubt", .boolean(isInDoubt)),
+      .init("in_doubt", .boolean(isInDoubt)), .init("in_doubt_before", .boolean(isInDoubtBefore)),
+      .init("idempotency_key", idempotencyKey.map(JSONValue.string) ?? .null),
     ]
   }
 }

@@ -36,6 +36,11 @@ public struct UploadResumeData: Codable, Hashable, Sendable {
   var mostSent: Int64 = 0
   /// Whether the server may have carried out the request.
   var isInDoubt = false
+  /// Whether the server may have carried out the request before this upload was begun. What it says about this upload says nothing
+  /// about that.
+  var isInDoubtBefore = false
+  /// The idempotency key that all requests so far had; nil if one of them had none, or another one.
+  var idempotencyKey: String?
   var uploadProtocol: UploadProtocol
   let method: String
   /// The boundary of the body, if it is a form.
@@ -71,7 +76,8 @@ extension UploadResumeData {
     let otherBytes = try digest.finish() ?? SHA256.digest(of: "")
     self.init(
       url: url.absoluteString, uploadURL: nil, total: body.contentLength ?? 0,
-      uploadProtocol: uploadProtocol, method: request.method.description,
+      idempotencyKey: request.options.idempotencyKey?.value, uploadProtocol: uploadProtocol,
+      method: request.method.description,
       boundary: body.form?.boundary.description, otherBytes: otherBytes, files: files)
   }
 
@@ -106,7 +112,9 @@ extension UploadResumeData {
 
   /// The upload's resource; nil if the server has not named it, or its URL is damaged.
   var resource: UploadResource? {
-    guard let uploadURL, let url = try? HTTPURL(uploadURL) else { return nil }
+    guard let uploadURL, var url = try? HTTPURL(uploadURL) else { return nil }
+    // Whoever knows the URL of an upload may be able to change the upload.
+    url.isSecret = true
     return UploadResource(url, confirmed: confirmed, mostSent: mostSent)
   }
 
@@ -119,7 +127,7 @@ extension UploadResumeData {
   /// Takes over how far another upload is, which has the same bytes.
   mutating func takeProgress(of other: UploadResumeData) {
     (uploadURL, confirmed, mostSent) = (other.uploadURL, other.confirmed, other.mostSent)
-    (isInDoubt, uploadProtocol) = (other.isInDoubt, other.uploadProtocol)
+    (isInDoubt, isInDoubtBefore, uploadProtocol) = (other.isInDoubt, other.isInDoubtBefore, other.uploadProtocol)
   }
 }
 

@@ -45,6 +45,7 @@ final class UploadResumeFile: Sendable {
     hasContents = Guarded(!isResumeFile || !contents.isEmpty)
     // What another user has written could send the upload elsewhere.
     if ownership == .foreign { throw .resumeFileOfOtherUser(path) }
+    if ownership == .open { throw .resumeFileOpenToOthers(path) }
     guard ownership == .own else { throw .notAResumeFile(path) }
     guard isOurs else { throw .resumeFileInUse(path) }
     guard isResumeFile else { throw .notAResumeFile(path) }
@@ -69,11 +70,15 @@ final class UploadResumeFile: Sendable {
     }
   }
 
-  /// Writes how far the upload is. If the disk has no room for that, what was written before counts, which is still true: the
-  /// upload may then begin again.
-  func append(_ data: UploadResumeData) {
-    guard (try? file.appendWhole(data.stepLine)) != nil else { return }
-    try? file.synchronize()
+  /// Writes how far the upload is.
+  func append(_ data: UploadResumeData) throws(TransferError) {
+    do throws(SystemError) {
+      try file.makePrivate()
+      try file.appendWhole(data.stepLine)
+      try file.synchronize()
+    } catch {
+      throw .resumeFileNotWritten(path, error)
+    }
   }
 
   func remove() {

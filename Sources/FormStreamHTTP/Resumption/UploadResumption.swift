@@ -16,6 +16,12 @@ public struct UploadResumption: Hashable, Sendable {
   /// Whether the caller has chosen tus.
   package var isTus: Bool { way == .tus }
 
+  /// Whether the caller has chosen the HTTP draft.
+  package var isHTTP: Bool { way == .http || way == .httpCreatedFirst }
+
+  /// Whether the caller has chosen that the first request only creates the upload, or finds it.
+  package var isCreatedFirst: Bool { way == .httpCreatedFirst || way == .tus }
+
   /// The most bytes that one request sends; nil means as many as the server allows. Some servers, and some proxies in front of
   /// servers, refuse longer bodies.
   public var pieceSize: Int64?

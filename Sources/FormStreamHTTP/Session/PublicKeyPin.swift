@@ -33,4 +33,7 @@ public struct PublicKeyPin: Sendable, Hashable {
 
   /// The key in a file: PEM or DER.
   public static func file(_ path: LocalPath) -> PublicKeyPin { PublicKeyPin(.file(path)) }
+
+  /// The key in a file: PEM or DER.
+  public static func file(_ path: String) -> PublicKeyPin { .file(LocalPath(path)) }
 }

@@ -17,6 +17,10 @@ final class Exchange: @unchecked Sendable {
   private let tracer: Tracer?
   private let collector: ResponseCollector
   private var upload: SentBody
+  /// What the request may send of a rate that it shares with others.
+  private var turn: RateTurn
+  /// Has the engine call `takeTurn()` until it returns true.
+  private var awaitTurn: () -> Void = {}
   private var clock: ExchangeClock
   private var connection = ExchangeConnection()
   /// Whether the caller has paused the request.
@@ -65,11 +69,12 @@ final class Exchange: @unchecked Sendable {
     self.tracer = tracer
     upload = SentBody(
       total: request.bodyEnd, from: request.bodyStart, isLast: request.isLastPiece)
+    turn = RateTurn(request.options.sharedRate)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
-      mayResume: request.mayResume, noteUpload: { request.noteUpload?($0) },
+      mayResume: request.mayResume, createsUpload: request.attempt.step == .creation, noteUpload: { request.noteUpload?($0) },
       isFinal: { !request.isVersionRefused(by: $0.status, $0.headers) && request.isFinal($0) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
@@ -107,6 +112,9 @@ final class Exchange: @unchecked Sendable {
       } catch {
         abort(with: .digestFailed(error))
       }
+    }
+    awaitTurn = { [weak self, weak engine] in
+      if let self { engine?.awaitTurn(self) }
     }
     let id = ObjectIdentifier(easy)
     if let body = request.body {
@@ -162,7 +170,21 @@ final class Exchange: @unchecked Sendable {
   func passPauseOn() {
     clock.noteMovement()
     easy.setPaused(isPaused)
-    if !isPaused, !upload.isWaitingForSource { easy.resumeReading() }
+    if isPaused { return }
+    if turn.begin != nil { awaitTurn() } else if !upload.isWaitingForSource { easy.resumeReading() }
+  }
+
+  /// When the request has its turn at a rate that it shares with others; nil if it does not wait for it.
+  var turnBegin: ContinuousClock.Instant? { ending == nil ? turn.begin : nil }
+
+  /// Reads on if the request has its turn. Returns whether the engine need not call this again.
+  func takeTurn() -> Bool {
+    guard let begin = turnBegin else { return true }
+    guard begin <= .now else { return false }
+    clock.noteMovement()
+    // After a pause of the caller, the exchange waits for its turn again.
+    if !isPaused { easy.resumeReading() }
+    return true
   }
 
   func sourceHasMore() {
@@ -202,7 +224,7 @@ final class Exchange: @unchecked Sendable {
       || ending != nil
     if !waitsForProgram { request.activity?.note() }
     let activity: ExchangeClock.Activity =
-      if waitsForProgram || connection.requestCount == 0 {
+      if waitsForProgram || turn.begin != nil || connection.requestCount == 0 {
         .waitingForOthers
       } else {
         collector.status == nil ? .beforeResponse : .receiving
@@ -232,7 +254,7 @@ final class Exchange: @unchecked Sendable {
   /// success, and with HTTP/2 libcurl doesn't notice the response's end while the request's body is not complete.
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
-      !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
+      turn.begin == nil, !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
       let status = collector.status,
       isHTTP2 || !upload.isHandedOver && (200...299).contains(status)
     else { return false }
@@ -287,6 +309,7 @@ final class Exchange: @unchecked Sendable {
   func finish(_ failure: CurlFailure?) {
     if ending == nil {
       upload.close()
+      turn.end()
       noteGoAway()
       count(uploaded: easy.uploaded)
       // The progress can be asked for after the end.
@@ -417,9 +440,16 @@ extension Exchange: CurlDelegate {
     count(uploaded: easy.uploaded)
     if !hasBegunBody { connection.beginBody(of: request) }
     hasBegunBody = true
-    let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(request.maximumPiece))
+    let allowed = turn.allowed(of: upload.rest)
+    guard allowed > 0 else {
+      awaitTurn()
+      return .later
+    }
+    let piece = UnsafeMutableRawBufferPointer(
+      rebasing: buffer.prefix(min(request.maximumPiece, Int(clamping: allowed))))
     switch upload.read(into: piece) {
     case .bytes(let count):
+      turn.use(count)
       return .bytes(count)
     case .later:
       return .later
@@ -495,7 +525,7 @@ extension Exchange: CurlDelegate {
       connection.sentHTTP2 = true
       if let socket = connection.socket { easy.sockets?.noteHTTP2(socket) }
     }
-    tracer?.requestHead(String(decoding: head, as: UTF8.self))
+    tracer?.requestHead(String(decoding: head, as: UTF8.self), isURLSecret: request.url.isSecret)
   }
 
   func noted(_ text: UnsafeRawBufferPointer) {

@@ -60,6 +60,7 @@ final class ResponseCollector {
   private let isToHEAD: Bool
   private let isOfResource: Bool
   private let mayResume: Bool
+  private let createsUpload: Bool
   private let noteUpload: (UploadNotes) -> Void
   private let isFinal: (ArrivedHead) -> Bool
   private let traceHead: ((String) -> Void)?
@@ -87,11 +88,12 @@ final class ResponseCollector {
   ///   - isToHEAD: whether the response has only a head.
   ///   - isOfResource: whether the response's body is a resource, which must be complete.
   ///   - mayResume: whether the upload may go on where it broke.
+  ///   - createsUpload: whether the response names an upload, whose URL is a secret.
   ///   - isFinal: returns whether the caller gets the response with this head. Only a part of other responses is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool,
-    mayResume: Bool = false, noteUpload: @escaping (UploadNotes) -> Void = { _ in },
+    mayResume: Bool = false, createsUpload: Bool = false, noteUpload: @escaping (UploadNotes) -> Void = { _ in },
     isFinal: @escaping (ArrivedHead) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
@@ -101,6 +103,7 @@ final class ResponseCollector {
     self.isToHEAD = isToHEAD
     self.isOfResource = isOfResource
     self.mayResume = mayResume
+    self.createsUpload = createsUpload
     self.noteUpload = noteUpload
     self.isFinal = isFinal
     self.traceHead = traceHead
@@ -294,8 +297,15 @@ final class ResponseCollector {
 
   /// The head for people, with secrets masked.
   private func shownHead(showsSetCookie: Bool = false) -> String {
-    let lines = headers.shown(at: url, showsSetCookie: showsSetCookie)
+    var shown = url
+    if namesUpload { shown.isSecret = true }
+    let lines = headers.shown(at: shown, showsSetCookie: showsSetCookie)
     return ([statusLine] + lines.map { "\($0.name): \($0.value)" }).joined(separator: "\n")
+  }
+
+  /// Whether the current head names an upload that the server keeps.
+  private var namesUpload: Bool {
+    mayResume && (createsUpload || lastStatus == 104 || headers.contains("Upload-Complete"))
   }
 
   private func endHead() -> Bool {

@@ -170,6 +170,9 @@ struct SentBody: ~Copyable {
     }
   }
 
+  /// How many bytes are left to read, at most.
+  var rest: Int64 { total.map { $0 - read } ?? .max }
+
   /// Whether there is nothing to send.
   var isEmpty: Bool { total == start }
 

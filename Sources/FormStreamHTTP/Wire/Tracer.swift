@@ -6,23 +6,21 @@ final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
   /// The names of the headers that the request declares secret.
   private let secretNames: Set<String>
-  /// Whether the whole URL is secret.
-  private let isURLSecret: Bool
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
     self.report = report
-    isURLSecret = request.url.isSecret
     secretNames = Set(request.headers.fields.filter(\.isSecret).map { $0.name.lowercased() })
   }
 
-  func requestHead(_ text: String) {
+  /// - Parameter isURLSecret: whether the whole URL is secret.
+  func requestHead(_ text: String, isURLSecret: Bool) {
     let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
-    let shown = [requestLine(lines.first ?? "")] + lines.dropFirst().map(header)
+    let shown = [requestLine(lines.first ?? "", isURLSecret)] + lines.dropFirst().map(header)
     report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n")))
   }
 
   /// RFC 9112 §3: request-line = method SP request-target SP HTTP-version
-  private func requestLine(_ line: Substring) -> String {
+  private func requestLine(_ line: Substring, _ isURLSecret: Bool) -> String {
     guard isURLSecret else { return String(line).hidingURLSecrets }
     let words = line.split(separator: " ")
     return "\(words.first ?? "") /*** \(words.last ?? "")"

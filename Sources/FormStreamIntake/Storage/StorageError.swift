@@ -81,11 +81,20 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         : operation.remedy)
   }
 
-  /// Bytes could not be appended to the file of an upload.
-  package static func notAppended(in directory: LocalPath, _ cause: SystemError) -> StorageError {
+  /// Bytes could not be appended to the file of an upload, or the file could not be made.
+  ///
+  /// - Parameter isKept: whether the upload stays.
+  package static func notAppended(
+    in directory: LocalPath, _ cause: SystemError, isKept: Bool
+  ) -> StorageError {
     StorageError(
-      "be appended to", in: directory, cause, state: "What had arrived before is kept.",
-      remedy: Operation.written.remedy)
+      isKept ? "be appended to" : "be made or appended to", in: directory, cause,
+      state: remains(isKept: isKept), remedy: Operation.written.remedy)
+  }
+
+  /// What becomes of an upload after an error.
+  package static func remains(isKept: Bool) -> String {
+    isKept ? "What had arrived before is kept." : "Nothing of it is kept."
   }
 
   /// A file that may only get a free name could not be stored.

@@ -77,6 +77,8 @@ package final class AppendedFile: Sendable {
     case own
     /// Another user.
     case foreign
+    /// The user of this process and, by the file's mode, others.
+    case open
     /// It is no regular file: a device, or a pipe.
     case special
   }
@@ -87,7 +89,8 @@ package final class AppendedFile: Sendable {
       var status = stat()
       _ = try retryingInterrupts { fstat(number, &status) }
       guard status.st_mode & S_IFMT == S_IFREG else { return .special }
-      return status.st_uid == geteuid() ? .own : .foreign
+      guard status.st_uid == geteuid() else { return .foreign }
+      return status.st_mode & (S_IWGRP | S_IWOTH) == 0 ? .own : .open
     }
   }
 

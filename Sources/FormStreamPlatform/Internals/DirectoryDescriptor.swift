@@ -120,6 +120,15 @@ package final class DirectoryDescriptor: Sendable {
     return FileKey(status)
   }
 
+  /// Whether this directory is the one with that name. It no longer is after it was removed or moved.
+  ///
+  /// C: `fstatat`
+  package func isStill(_ name: some PathBytes, in parent: DirectoryDescriptor) -> Bool {
+    let itself = FileName(bytes: [UInt8(ascii: ".")])
+    guard let own = try? identity(of: itself) else { return false }
+    return (try? parent.identity(of: name)) == own
+  }
+
   /// Creates a file for writing. Throws if the name is taken, even by a dangling link.
   ///
   /// - Parameters:
@@ -296,6 +305,17 @@ package final class DirectoryDescriptor: Sendable {
       return nil
     }
     return Int64(status.st_mtim.tv_sec)
+  }
+
+  /// The number of bytes in a file; nil if there is no file with that name.
+  ///
+  /// C: `fstatat`
+  package func size(of name: some PathBytes) -> Int64? {
+    var status = stat()
+    guard name.withCString({ fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+      return nil
+    }
+    return Int64(status.st_size)
   }
 
   /// Removes a file or a link, if there is one.

@@ -192,10 +192,25 @@ package final class PartialFile: Sendable {
     _ = try descriptor.reserve(size)
   }
 
-  /// Makes an atomic file of this file, which then belongs to the atomic file alone: its name is the atomic file's temporary
-  /// name.
+  /// Makes an atomic file of this file, whose name is the atomic file's temporary name. If the atomic file is not committed,
+  /// the file keeps its name.
   package func makeAtomic() throws(SystemError) -> AtomicFile {
     AtomicFile(descriptor, named: name, in: directory, size: try size)
+  }
+
+  /// Gives back the room that was reserved after the last byte, and keeps the time of the contents. Does nothing if the file has
+  /// no such room.
+  ///
+  /// C: `fstat`, `ftruncate`, `futimens`
+  package func releaseUnusedRoom() throws(SystemError) {
+    let status = try status
+    let block = max(Int64(status.st_blksize), 512)
+    // `st_blocks` counts units of 512 bytes.
+    guard Int64(status.st_blocks) > (Int64(status.st_size) + block) / 512 else { return }
+    try descriptor.releaseRoom(after: Int64(status.st_size))
+    try descriptor.withNumber { number throws(SystemError) in
+      _ = try retryingInterrupts { futimens(number, [status.st_atim, status.st_mtim]) }
+    }
   }
 
   /// Whether the file is on the same file system as a directory, so that it can be moved there.
@@ -285,7 +300,7 @@ extension DirectoryDescriptor {
   /// Sets the mode of a file of this directory. The umask does not apply, and no link is followed.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fchmod`
-  func setPermissions(_ permissions: UInt32, of name: FileName) throws(SystemError) {
+  package func setPermissions(_ permissions: UInt32, of name: FileName) throws(SystemError) {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let file = WritableDescriptor(
       try retryingInterrupts { name.withCString { openat(number, $0, flags) } })

@@ -43,8 +43,10 @@ package func writeAll(
   try writeAll(bytes, to: descriptor, written: &written)
 }
 
+/// Like ``writeAll(_:to:)``.
+///
 /// - Parameter written: the number of bytes that were written, even if this throws.
-func writeAll(
+package func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, written: inout Int
 ) throws(SystemError) {
   written = 0

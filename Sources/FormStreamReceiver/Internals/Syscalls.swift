@@ -355,6 +355,11 @@ extension SocketAddress {
   /// choose any address.
   struct Network: Hashable {
     fileprivate let bytes: [UInt8]
+
+    /// The bytes as hexadecimal digits.
+    var text: String {
+      String(decoding: bytes.flatMap { [Hexadecimal.digit($0 >> 4), Hexadecimal.digit($0)] }, as: UTF8.self)
+    }
   }
 
   var network: Network {

@@ -145,7 +145,9 @@ final class IncomingRequest {
     } catch {
       // A client that announces no length may still send a body, so the bytes that follow may not be a request.
       return refuse(
-        operation?.isOrdinary ?? true ? UploadRefusal(error) : refusal(of: error), cause: error,
+        operation?.isOrdinary ?? true
+          ? UploadRefusal(error) : refusal(of: error, isKept: operation?.isCreation == false),
+        cause: error,
         isEndKnown: head.framing != .none || !head.isUpload)
     }
   }
@@ -443,7 +445,9 @@ extension IncomingRequest {
   /// - Parameter status: the status of the response; nil if there is none.
   private func makeRecord(isComplete: Bool, status: Int?) {
     received = ReceivedRequest(
-      peer: connection.peer, method: (processed?.origin ?? head)?.method ?? "-",
+      peer: connection.peer,
+      // A malformed request line may have the target in the place of the method.
+      method: (processed?.origin ?? head)?.method.hidingUploadIDs ?? "-",
       target: processed?.origin.target ?? target.hidingUploadIDs, time: time,
       framing: processed == nil ? head?.framing ?? .none : .contentLength,
       contentLength: processed?.size ?? head?.contentLength, status: status,

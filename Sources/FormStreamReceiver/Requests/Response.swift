@@ -21,6 +21,8 @@ struct Response: Sendable {
     var response = Response(
       status: status, type: "text/html; charset=utf-8", body: Array(html.utf8))
     response.headers.append("Content-Security-Policy", UploadPage.contentSecurityPolicy)
+    // For browsers that don't know `frame-ancestors`.
+    response.headers.append("X-Frame-Options", "DENY")
     response.headers.append("Referrer-Policy", "same-origin")
     return response
   }
@@ -64,6 +66,16 @@ struct Response: Sendable {
     case 503: headers.append("Retry-After", refusal.code == .stopping ? "5" : "1")
     default: break
     }
+  }
+
+  /// The response as it is sent under TLS. RFC 6797 §6.1: a browser that got it under a name with a valid certificate never again
+  /// asks for that name without TLS. A handler may have set the header itself.
+  var underTLS: Response {
+    let name = "Strict-Transport-Security"
+    guard !headers.contains(where: { $0.name.isSameHeaderName(as: name) }) else { return self }
+    var response = self
+    response.headers.append(name, "max-age=31536000")
+    return response
   }
 
   /// The response's bytes on the wire, for responses that libmicrohttpd can't send. Such a response ends the

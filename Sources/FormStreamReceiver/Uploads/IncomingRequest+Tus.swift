@@ -17,7 +17,10 @@ extension IncomingRequest {
       "Tus-Version": TusProtocol.version, "Tus-Extension": TusProtocol.extensions,
       "Tus-Checksum-Algorithm": "\(TusProtocol.sha1),\(TusProtocol.sha256)",
     ]
-    let size = min(service.configuration.limits.body ?? .max, store.settings.store ?? .max)
+    let limits = service.configuration.limits
+    // To most clients of tus, an upload is a file.
+    let size = min(
+      limits.body ?? .max, limits.form.partBytes ?? .max, store.settings.store ?? .max)
     if size < .max { headers.append("Tus-Max-Size", "\(size)") }
     return headers
   }
@@ -34,7 +37,8 @@ extension IncomingRequest {
     if let length = fields.length, length > limit { throw UploadRefusal.bodyTooLarge(limit) }
     if head.announcesBody { try checkTusPart(head) }
     try checkRoom(for: head, after: 0, of: fields.length, limit: limit)
-    let upload = try store.create(origin: origin, length: fields.length)
+    let upload = try store.create(
+      origin: origin, length: fields.length, for: connection.network.text)
     return try removing(upload, from: store) {
       try appendTus(to: upload, head, for: .creation, at: 0, limit: limit, in: store)
     }

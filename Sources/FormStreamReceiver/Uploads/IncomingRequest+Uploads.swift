@@ -51,6 +51,12 @@ extension IncomingRequest {
     switch method {
     case "HEAD" where head.isTus: return try tusProgress(of: upload, head, in: store)
     case "HEAD", "GET":
+      if method == "GET", let record = try upload.recorded?.record {
+        // The header of a response to an upload by tus has no room for a large record.
+        var response = Response.json(record, status: 200)
+        response.headers.append("Upload-Complete", "?1")
+        return respond(response, to: head)
+      }
       let progress = try upload.progress()
       var headers: HTTPHeaders = [
         "Upload-Offset": "\(progress.offset)",
@@ -117,7 +123,8 @@ extension IncomingRequest {
     _ = try AnnouncedDigest(origin)
     let upload: PartialUpload
     do {
-      upload = try store.create(origin: origin, length: length)
+      upload = try store.create(
+        origin: origin, length: length, for: connection.network.text)
     } catch {
       // Without room for an upload that can be resumed, there may still be room for an ordinary one.
       if isWhole { return nil }
@@ -271,20 +278,23 @@ extension IncomingRequest {
       bodyBytes += Int64(bytes.count)
       return isOwner ? .proceed : .close
     } catch {
-      return refuse(refusal(of: error), cause: error)
+      return refuse(refusal(of: error, isKept: append.keptOffset != nil), cause: error)
     }
   }
 
   /// An error of the system as one of storing.
-  private func stored(_ error: any Error) -> any Error {
+  private func stored(_ error: any Error, isKept: Bool) -> any Error {
     guard let cause = error as? SystemError, let store = service.uploads else { return error }
-    return StorageError.notAppended(in: store.settings.directory, cause)
+    return StorageError.notAppended(in: store.settings.directory, cause, isKept: isKept)
   }
 
   /// A refusal of a part says that the upload is not complete.
-  func refusal(of error: any Error) -> UploadRefusal {
-    let error = stored(error)
-    let refusal = UploadRefusal(error, remains: "What had arrived before is kept.")
+  ///
+  /// - Parameter isKept: whether the client can go on with what had arrived before. If the request was to create the upload, there is
+  ///   no upload.
+  func refusal(of error: any Error, isKept: Bool) -> UploadRefusal {
+    let error = stored(error, isKept: isKept)
+    let refusal = UploadRefusal(error, remains: StorageError.remains(isKept: isKept))
     guard refusal.response == nil else { return refusal }
     return UploadRefusal(refusal.code, status: refusal.status, refusal.description, problem: nil)
   }
@@ -313,7 +323,8 @@ extension IncomingRequest {
         return process(append.upload, whole, for: append.purpose)
       }
     } catch {
-      return refuse(refusal(of: error), cause: error, isRead: true)
+      return refuse(
+        refusal(of: error, isKept: append.keptOffset != nil), cause: error, isRead: true)
     }
   }
 
@@ -353,7 +364,7 @@ extension IncomingRequest {
       try processed.noteStoring(movesFile: movesFile)
       return respond(try collector.end { upload, parts in try upload.endAndRespond(parts) })
     } catch {
-      return refuse(UploadRefusal(stored(error)), cause: error, isRead: true)
+      return refuse(UploadRefusal(stored(error, isKept: !origin.isTus)), cause: error, isRead: true)
     }
   }
 }

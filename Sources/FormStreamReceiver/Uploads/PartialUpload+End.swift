@@ -12,7 +12,7 @@ extension PartialUpload {
   }
 
   /// Begins to process the upload, which the request has completed. Other requests wait until that is over, and this one must
-  /// call ``finish(_:_:)``, ``reopen(_:)`` or ``discard(_:)``.
+  /// call ``finish(_:record:_:)``, ``reopen(_:by:)`` or ``discard(_:)``.
   ///
   /// - Returns: nil if the request no longer owns the upload.
   /// - Throws: a refusal if bytes are missing.
@@ -23,7 +23,7 @@ extension PartialUpload {
       guard var recorded = try recorded else { throw UploadRefusal.noSuchUpload }
       if recorded.length != state.offset {
         recorded.length = state.offset
-        try recorded.write(as: id, in: directory)
+        try write(recorded)
       }
       state.length = state.offset
       state.phase = .processing
@@ -34,36 +34,53 @@ extension PartialUpload {
     }
   }
 
-  /// Notes that the handler is about to store the upload. If this process is killed between this call and ``finish(_:_:)``,
-  /// nobody knows what became of the upload. If it is killed before, the upload is processed again.
+  /// Notes that the handler is about to store the upload. If this process is killed between this call and
+  /// ``finish(_:record:_:)``, nobody knows what became of the upload. If it is killed before, the upload is processed again.
   ///
-  /// - Parameter movesFile: whether storing moves the upload's file away.
-  func noteStoring(_ whole: Whole, movesFile: Bool) throws {
+  /// - Parameter movesFile: whether storing moves the upload's file away. If it is still there after that, it was not stored.
+  /// - Returns: the file that takes back the note if it replaces the note, for which no room is needed; nil if the note needn't be
+  ///   taken back, because the file with the bytes says the same.
+  func noteStoring(_ whole: Whole, movesFile: Bool) throws -> AtomicFile? {
     var recorded = whole.recorded
+    recorded.phase = .open
+    let before = movesFile ? nil : try recorded.prepared(in: directory)
     recorded.phase = .processing(movesFile: movesFile)
-    try recorded.write(as: id, in: directory)
+    try write(recorded)
+    return before
   }
 
+  /// Whether the bytes are still there: storing the upload may have moved them away.
+  var hasBytes: Bool { (try? directory.identity(of: id.bodyName)).flatMap(\.self) != nil }
+
   /// Notes the response to the complete upload. The bytes are no longer needed.
-  func finish(_ response: Response, _ whole: Whole) {
+  ///
+  /// - Parameter record: the record, if the response doesn't bring it.
+  func finish(_ response: Response, record: [UInt8]?, _ whole: Whole) {
     var recorded = whole.recorded
     recorded.phase = .complete(response)
-    // If there is no room for the response, the file says that the outcome is unknown.
-    try? recorded.write(as: id, in: directory)
+    recorded.setRecord(record)
+    if (try? write(recorded)) == nil {
+      // There is no room for the response. This process still knows it; to a later one, the outcome is unknown.
+      unwritten.withLock { $0 = recorded }
+    }
     directory.remove(id.bodyName)
-    change { state in
+    let excess = change { state in
       state.phase = .complete
       state.lastChange = secondsSince1970()
       giveBack(to: 0, &state)
+      return store.keepResponse(of: self, size: recorded.keptSize)
     }
+    for upload in excess { store.remove(upload) }
   }
 
   /// Makes the upload one that can be completed again, because it could not be processed for want of room or memory.
-  func reopen(_ whole: Whole) {
-    var recorded = whole.recorded
-    recorded.phase = .open
-    try? recorded.write(as: id, in: directory)
+  ///
+  /// - Parameter before: the file that ``noteStoring(_:movesFile:)`` returned.
+  func reopen(_ whole: Whole, by before: AtomicFile?) {
+    try? before?.replace(id.stateName)
     try? whole.file.close()
+    // The file may have got the mode of a stored file already.
+    try? directory.setPermissions(0o600, of: id.bodyName)
     change { state in
       state.phase = .open
       state.lastChange = secondsSince1970()

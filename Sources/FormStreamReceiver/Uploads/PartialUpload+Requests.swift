@@ -83,7 +83,7 @@ extension PartialUpload {
   private func record(_ state: inout State, _ change: (inout UploadState) -> Void) throws {
     guard var recorded = try recorded else { throw UploadRefusal.noSuchUpload }
     change(&recorded)
-    try recorded.write(as: id, in: directory)
+    try write(recorded)
   }
 
   /// Reserves room on the disk for bytes that a request has announced.

@@ -53,8 +53,9 @@ final class PartialUpload: Sendable {
     }
 
     /// Whether no request has used an upload that is not complete for that many seconds.
-    func isIdle(for seconds: Int64) -> Bool {
-      phase == .open && !isOwned && secondsSince1970() - lastChange >= seconds
+    func isIdle(for seconds: Int64, ifEmpty: Bool = false) -> Bool {
+      phase == .open && !isOwned && (isEmpty || !ifEmpty)
+        && secondsSince1970() - lastChange >= seconds
     }
 
     func isExpired(after age: Int64) -> Bool {
@@ -65,14 +66,19 @@ final class PartialUpload: Sendable {
   let id: UploadID
   let store: UploadStore
   let directory: DirectoryDescriptor
+  /// Whose share of the store the upload belongs to.
+  let client: String
+  /// What the file of the state should say; nil if it does. There was no room for it.
+  let unwritten = Guarded<UploadState?>(nil)
   private let state: Guarded<State>
   private let standing: Guarded<Standing>
 
   /// An upload that has no files yet.
   init(
-    new id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor, length: Int64?
+    new id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor, length: Int64?,
+    of client: String
   ) {
-    (self.id, self.store, self.directory) = (id, store, directory)
+    (self.id, self.store, self.directory, self.client) = (id, store, directory, client)
     let state = State(length: length, claimed: length ?? 0, lastChange: secondsSince1970())
     (self.state, standing) = (Guarded(state), Guarded(Standing(state)))
   }
@@ -80,19 +86,25 @@ final class PartialUpload: Sendable {
   /// An upload of an earlier receiver; nil if its files can't be trusted, or another receiver is using them.
   init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) {
     guard var found = try? UploadState(of: id, in: directory) else { return nil }
-    (self.id, self.store, self.directory) = (id, store, directory)
-    // The receiver before may have reserved room.
-    var state = State(length: found.length, lastChange: 0, isReserved: true)
+    (self.id, self.store, self.directory, client) = (id, store, directory, found.client)
+    var state = State(length: found.length, lastChange: 0)
+    var isWritten = true
+    if case .processing(movesFile: true) = found.phase {
+      // The file may have got the mode of a stored file already.
+      try? directory.setPermissions(0o600, of: id.bodyName)
+    }
     let body = try? PartialFile(leftAs: id.bodyName, in: directory)
     state.offset = (try? body?.size) ?? 0
     state.uncheckedFrom = found.uncheckedFrom
     if let start = found.uncheckedFrom { state.offset = min(state.offset, start) }
+    // A receiver that was killed could not give back the room that it had reserved.
+    if let body, (try? body.releaseUnusedRoom()) == nil { state.isReserved = true }
     let name = body == nil ? id.stateName : id.bodyName
     state.lastChange = directory.lastChange(of: name) ?? 0
     if case .processing(movesFile: true) = found.phase, body != nil {
       // The file would have another name if it had been stored.
       found.phase = .open
-      guard (try? found.write(as: id, in: directory)) != nil else { return nil }
+      isWritten = (try? found.write(as: id, in: directory)) != nil
     }
     switch found.phase {
     case .open:
@@ -105,6 +117,7 @@ final class PartialUpload: Sendable {
       body?.remove()
     }
     (self.state, standing) = (Guarded(state), Guarded(Standing(state)))
+    if !isWritten { unwritten.withLock { $0 = found } }
   }
 
   /// Reads or changes the state.
@@ -131,7 +144,16 @@ final class PartialUpload: Sendable {
 
   /// What the creating request was, and how far the processing is; nil if the file is gone.
   var recorded: UploadState? {
-    get throws(SystemError) { try UploadState(of: id, in: directory) }
+    get throws(SystemError) {
+      if let unwritten = unwritten.withLock(\.self) { return unwritten }
+      return try UploadState(of: id, in: directory)
+    }
+  }
+
+  /// Writes the file of the state.
+  func write(_ recorded: UploadState) throws(SystemError) {
+    try recorded.write(as: id, in: directory)
+    unwritten.withLock { $0 = nil }
   }
 }
 
@@ -145,9 +167,11 @@ extension PartialUpload {
   /// How many seconds are left, unless bytes arrive.
   var secondsLeft: Int64 { store.settings.ageInSeconds - (secondsSince1970() - lastChange) }
 
-  /// Whether nothing has arrived, and no request has asked to send something for that many seconds.
-  func isRemovable(after seconds: Int64) -> Bool {
-    standing.withLock { $0.isEmpty && $0.isIdle(for: seconds) }
+  /// Whether no request has used the upload for that many seconds.
+  ///
+  /// - Parameter ifEmpty: whether it must have no byte.
+  func isIdle(for seconds: Int64, ifEmpty: Bool) -> Bool {
+    standing.withLock { $0.isIdle(for: seconds, ifEmpty: ifEmpty) }
   }
 
   /// Makes the files of a new upload. The file of the bytes gets its name last, so each file of bytes has a state.
@@ -171,26 +195,30 @@ extension PartialUpload {
     }
   }
 
-  /// Removes the upload if it is still removable.
-  func endIfRemovable(after seconds: Int64) {
-    endIf { $0.isEmpty && $0.isIdle(for: seconds) }
+  /// Removes the upload if it is still idle.
+  func endIfIdle(for seconds: Int64, ifEmpty: Bool) {
+    endIf { $0.isIdle(for: seconds, ifEmpty: ifEmpty) }
   }
 
   private func endIf(_ isOver: (Standing) -> Bool) {
     guard standing.withLock({ isOver($0) }) else { return }
     change { state in
-      guard isOver(Standing(state)) else { return }
-      noteUseElsewhere(&state)
-      if isOver(Standing(state)) { end(&state) }
+      guard isOver(Standing(state)), !isUsedElsewhere(&state), isOver(Standing(state)) else {
+        return
+      }
+      end(&state)
     }
   }
 
   /// Another receiver in the same directory may go on with an upload that this one has found. Then it has the file open, or has
-  /// written to it.
-  private func noteUseElsewhere(_ state: inout State) {
-    guard state.phase == .open, let change = directory.lastChange(of: id.bodyName) else { return }
+  /// written to it. Returns whether it has the file open, and notes when it has written to it.
+  private func isUsedElsewhere(_ state: inout State) -> Bool {
+    guard state.phase == .open, let change = directory.lastChange(of: id.bodyName) else {
+      return false
+    }
     let isFree = (try? PartialFile(leftAs: id.bodyName, in: directory)) != nil
     state.lastChange = max(state.lastChange, isFree ? change : secondsSince1970())
+    return !isFree
   }
 
   /// Claims room for the complete upload, as long as that is known, or for what has arrived.

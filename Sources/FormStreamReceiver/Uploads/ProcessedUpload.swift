@@ -5,8 +5,9 @@ import FormStreamPlatform
 final class ProcessedUpload {
   /// The statuses that say that the server had no room or memory. The upload can be completed again later.
   private static let passingStatuses = [503, 507]
-  /// The most bytes of a record that a header brings. Many clients and proxies accept no more than 8 KiB of headers.
-  private static let largestRecordInHeader = 4096
+  /// The most bytes of a record that a header brings: 2 KiB in base 64. nginx accepts no more than 4 KiB of headers by default. Who
+  /// needs a larger record asks for it with a GET of the upload's URL.
+  private static let largestRecordInHeader = 1536
 
   /// The head of the request that created the upload.
   let origin: RequestHead
@@ -15,6 +16,8 @@ final class ProcessedUpload {
   /// What the request that completed the upload wants of it.
   private let purpose: Append.Purpose
   private var isSettled = false
+  /// The file that takes back the note that the handler is about to end the upload; nil if there is none.
+  private var stateBefore: AtomicFile?
 
   init(
     _ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead,
@@ -24,7 +27,7 @@ final class ProcessedUpload {
     self.purpose = purpose
   }
 
-  deinit { if !isSettled { upload.reopen(whole) } }
+  deinit { if !isSettled { upload.reopen(whole, by: stateBefore) } }
 
   /// The bytes of the complete upload.
   var size: Int64 { whole.size }
@@ -64,7 +67,9 @@ final class ProcessedUpload {
   /// Notes that the handler is about to end the upload.
   ///
   /// - Parameter movesFile: whether the handler has taken over the file with the bytes.
-  func noteStoring(movesFile: Bool) throws { try upload.noteStoring(whole, movesFile: movesFile) }
+  func noteStoring(movesFile: Bool) throws {
+    stateBefore = try upload.noteStoring(whole, movesFile: movesFile)
+  }
 
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).
@@ -77,18 +82,17 @@ final class ProcessedUpload {
     isSettled = true
     if origin.isTus {
       guard response.status < 400 else { return upload.discard(whole) }
-      upload.finish(Self.complete(tusResponse(for: .part, record: record)), whole)
+      upload.finish(
+        Self.complete(tusResponse(for: .part, record: record)), record: record, whole)
       let closes = response.closes
       response = Self.complete(tusResponse(for: purpose, record: record))
       response.closes = closes
-    } else if Self.passingStatuses.contains(response.status),
-      (try? whole.file.hasName) == true
-    {
+    } else if Self.passingStatuses.contains(response.status), upload.hasBytes {
       response.headers.append("Upload-Complete", "?0")
-      upload.reopen(whole)
+      upload.reopen(whole, by: stateBefore)
     } else {
       response = Self.complete(response)
-      upload.finish(response, whole)
+      upload.finish(response, record: nil, whole)
     }
   }
 

@@ -17,23 +17,30 @@ extension Receiver {
     public var directory: LocalPath
     /// The least bytes in a resumable upload. Shorter bodies are ordinary uploads, which cost less.
     public var minimumSize: Int64 = 1024 * 1024
-    /// The most uploads at once that are not complete. As many responses to complete uploads are kept, so that a client that
-    /// lost its response gets it again.
+    /// The most uploads at once that are not complete.
     ///
     /// If there are this many, the oldest upload without a byte is removed to make room, if it is older than a minute. If there is
-    /// none, further uploads are not resumable.
+    /// none, a client that has more than its share makes room for one that has less: the upload that was left alone for longest is
+    /// removed. A client is an address, or a network of 64 bits with IPv6. If no client has more than its share, further
+    /// uploads are not resumable.
     public var count = 1024
     /// The most bytes of all uploads together that are not complete; nil means no limit. The announced length of an upload
     /// counts from its beginning. If no request uses the upload for a minute, only the bytes that have arrived count.
     public var store: Int64?
-    /// How long an upload is kept after its last byte has arrived, and how long the response to a complete upload is kept. The
-    /// shortest time is a second.
+    /// The most bytes that the responses to complete uploads take on the disk. A client that lost its response gets it again. If there
+    /// are more, the oldest responses of the client that has most are dropped.
+    package var responseBytes: Int64 = 128 * 1024 * 1024
+    /// How long an upload is kept after its last byte has arrived, and how long the response to a complete upload is kept, as long as
+    /// all responses together have at most 128 MiB. The shortest time is a second.
     public var age = Duration.seconds(24 * 60 * 60)
 
     /// The default options.
     public init(in directory: LocalPath) {
       self.directory = directory
     }
+
+    /// The default options, with the directory that a text names.
+    public init(in directory: String) { self.init(in: LocalPath(directory)) }
   }
 }
 

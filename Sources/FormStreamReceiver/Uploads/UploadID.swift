@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// The secret name of a resumable upload: 128 random bits, as 32 hexadecimal digits. Who knows it may go on with the upload.
@@ -48,10 +49,44 @@ struct UploadID: Hashable, Sendable {
 }
 
 extension String {
-  /// This target without the name of a resumable upload, for logs: who reads a log must not be able to change uploads.
+  /// This text without the names of resumable uploads, for logs: who reads a log must not be able to change uploads. The text may be
+  /// a target, a malformed one, a header with a URL in it, or a sentence that quotes one of these.
   package var hidingUploadIDs: String {
-    let path = pathOfTarget
-    guard path.utf8.starts(with: UploadID.prefix.utf8) else { return self }
-    return "\(self[..<path.startIndex])\(UploadID.prefix)***"
+    let marker = Array(UploadID.prefix.utf8.dropFirst().dropLast())
+    let bytes = Array(utf8)
+    guard bytes.contains(UInt8(ascii: ".")) || bytes.contains(UInt8(ascii: "%")) else { return self }
+    var result: [UInt8] = []
+    var rest = bytes[...]
+    while let start = rest.firstStart(ofMarker: marker) {
+      let after = rest[start...].dropFirst(marker.count)
+      let end = after.firstIndex { !Self.isInURL($0) } ?? after.endIndex
+      result += rest[..<start] + marker
+      if end > after.startIndex { result += "/***".utf8 }
+      rest = rest[end...]
+    }
+    let hidden = String(decoding: result + rest, as: UTF8.self)
+    // The marker may be percent-encoded. No client of ours does that, so nothing of such a text is worth showing.
+    let decoded = Array(PercentDecoder.decoded(hidden.utf8))
+    guard decoded.count < hidden.utf8.count, result.isEmpty,
+      decoded[...].firstStart(ofMarker: marker) != nil
+    else { return hidden }
+    return "***"
+  }
+
+  /// Whether a byte can belong to a URL in a text. A quote, a blank or the like ends the URL.
+  private static func isInURL(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != 0x7F && !"\"<>,;)]}".utf8.contains(byte)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Where the marker begins, in letters of either case.
+  fileprivate func firstStart(ofMarker marker: [UInt8]) -> Int? {
+    guard count >= marker.count else { return nil }
+    return (startIndex...endIndex - marker.count).first { start in
+      zip(self[start...], marker).allSatisfy { byte, expected in
+        byte == expected || byte | 0x20 == expected && UInt8(ascii: "A") <= byte && byte <= UInt8(ascii: "Z")
+      }
+    }
   }
 }

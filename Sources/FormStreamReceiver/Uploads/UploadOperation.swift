@@ -12,6 +12,14 @@ enum UploadOperation {
   /// Whether the request is a complete upload, which the client may take for an ordinary one.
   var isOrdinary: Bool { if case .create(let fields) = self { fields.isComplete == true } else { false } }
 
+  /// Whether the request is to create an upload.
+  var isCreation: Bool {
+    switch self {
+    case .create, .createByTus: true
+    case .announceLimits, .use: false
+    }
+  }
+
   /// Nil if the request has nothing to do with resumable uploads.
   init?(_ head: RequestHead) {
     if head.path.utf8.starts(with: UploadID.prefix.utf8) {

@@ -24,6 +24,10 @@ struct UploadState: Sendable {
   /// Where the bytes begin whose announced digest was not compared yet; nil if there are none. Whoever finds such bytes drops
   /// them.
   var uncheckedFrom: Int64?
+  /// Whose share of the store the upload belongs to; empty if that is not known.
+  let client: String
+  /// The record of the complete upload, if its response doesn't bring it and there is room for it.
+  private(set) var record: [UInt8]?
 
   /// The headers that are not written to the disk. When the upload is complete, the values of the request that completes it take
   /// their place.
@@ -33,9 +37,17 @@ struct UploadState: Sendable {
   /// The most bytes in a file. A head of 16 KiB has at most this many bytes if each is escaped, and so has a response.
   private static let largestFile = 8 * 1024 * 1024
 
-  init(origin: RequestHead, length: Int64?) {
-    (self.origin, self.length) = (origin, length)
+  init(origin: RequestHead, length: Int64?, client: String) {
+    (self.origin, self.length, self.client) = (origin, length, client)
   }
+
+  /// Keeps the record of the complete upload, unless it is too large.
+  mutating func setRecord(_ record: [UInt8]?) {
+    self.record = record.flatMap { $0.count <= Self.largestKeptBody ? $0 : nil }
+  }
+
+  /// About how many bytes the file has.
+  var keptSize: Int64 { Int64(json.line().count) }
 
   /// The head of the creating request as a request with the complete body would have had it.
   ///
@@ -72,6 +84,8 @@ extension UploadState {
       method: method, target: target, version: version, fields: fields, isPlain: true)
     length = json["length"]?.integer
     uncheckedFrom = json["unchecked_from"]?.integer
+    client = json["client"]?.text ?? ""
+    record = json["record_b64"]?.text.flatMap { base64Decoded($0) }
     switch json["phase"]?.text {
     case "open": phase = .open
     case "processing": phase = .processing(movesFile: false)
@@ -88,13 +102,25 @@ extension UploadState {
 
   /// Writes the file, in place of an older one.
   func write(as id: UploadID, in directory: DirectoryDescriptor) throws(SystemError) {
+    try written(in: directory).replace(id.stateName)
+  }
+
+  /// Writes a file that may take the place of the upload's state later, without any more room.
+  func prepared(in directory: DirectoryDescriptor) throws(SystemError) -> AtomicFile {
+    let file = try written(in: directory)
+    // A request has a descriptor for a state only as long as it writes one.
+    try file.close()
+    return file
+  }
+
+  private func written(in directory: DirectoryDescriptor) throws(SystemError) -> AtomicFile {
     let file = try AtomicFile(in: directory, permissions: 0o600)
     var failure: SystemError?
     json.line().withUnsafeBytes { bytes in
       do throws(SystemError) { try file.write(bytes) } catch { failure = error }
     }
     if let failure { throw failure }
-    try file.replace(id.stateName)
+    return file
   }
 
   private var json: JSONValue {
@@ -114,9 +140,11 @@ extension UploadState {
       "headers": Self.json(origin.fields, isIncluded: { !Self.isSecret($0) }),
       "length": .integer(orNull: length),
       "unchecked_from": .integer(orNull: uncheckedFrom),
+      "client": .string(client),
       "status": .integer(orNull: response.map { Int64($0.status) }),
       "response_headers": Self.json(response?.headers ?? [:]),
       "response_b64": .string(isKept ? base64(response?.body ?? []) : ""),
+      "record_b64": .string(orNull: record.map { base64($0) }),
     ]
   }
 

@@ -12,6 +12,8 @@ final class UploadStore: Sendable {
   /// How long an upload that no request uses keeps the room for bytes that have not arrived, and how long an upload without a
   /// byte is safe from being removed for another one.
   private static let graceTime: Int64 = 60
+  /// The room that the smallest file takes on most file systems.
+  private static let blockSize: Int64 = 4096
 
   let settings: Receiver.ResumableUploads
   private let parent: DirectoryDescriptor
@@ -19,6 +21,8 @@ final class UploadStore: Sendable {
   private let directory = Guarded<DirectoryDescriptor?>(nil)
   /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
   private let index = Guarded<[UploadID: PartialUpload]>([:])
+  /// Who holds how many of them.
+  private let shares = Guarded(UploadShares())
   /// The bytes that the uploads that are not complete have, or will have.
   private let claimed = Guarded<Int64>(0)
   /// Marks the directory as in use by this process; nil if there is none, or the file system does not support that.
@@ -50,10 +54,11 @@ final class UploadStore: Sendable {
     }
   }
 
-  /// Opens the directory of the files, and makes it first if there is none.
+  /// Opens the directory of the files, and makes it first if there is none. If somebody has removed the directory or moved it away,
+  /// this makes another one. File systems differ in the errors of a removed directory, so its name decides.
   private func openDirectory() throws(SystemError) -> DirectoryDescriptor {
     try directory.withLock { known throws(SystemError) in
-      if let known { return known }
+      if let known, known.isStill(UploadID.directoryName, in: parent) { return known }
       guard
         let opened = try DirectoryDescriptor(
           openingOrMakingPrivate: UploadID.directoryName, in: parent)
@@ -71,10 +76,16 @@ final class UploadStore: Sendable {
       if let id = UploadID(fileName: name) { ids.insert(id) }
     }
     let now = secondsSince1970()
+    var complete: [PartialUpload] = []
     for id in ids {
       if let upload = PartialUpload(found: id, in: self, directory) {
         index.withLock { $0[id] = upload }
         claimed.withLock { $0 += upload.claimedBytes }
+        if upload.isComplete {
+          complete.append(upload)
+        } else {
+          shares.withLock { $0.begin(id, of: upload.client) }
+        }
         continue
       }
       // What can't be used may belong to another receiver, which would have removed it by now.
@@ -83,6 +94,10 @@ final class UploadStore: Sendable {
           directory.remove(name)
         }
       }
+    }
+    for upload in complete.sorted(by: { $0.lastChange < $1.lastChange }) {
+      let size = directory.size(of: upload.id.stateName)
+      for excess in keepResponse(of: upload, size: size ?? 0) { remove(excess) }
     }
     tidy()
     if index.withLock({ !$0.isEmpty }) { startRemover() }
@@ -96,38 +111,41 @@ final class UploadStore: Sendable {
 
   /// Creates an upload. Nothing of it has arrived.
   ///
+  /// - Parameter client: whose share of the store the upload belongs to.
   /// - Throws: a refusal if there is no room for it, or an error of the system.
-  func create(origin: RequestHead, length: Int64?) throws -> PartialUpload {
+  func create(origin: RequestHead, length: Int64?, for client: String) throws -> PartialUpload {
     tidy()
     if let length, let store = settings.store, length > store {
       throw UploadRefusal.bodyTooLarge(store)
     }
+    let directory = try openDirectory()
     do {
-      return try create(origin: origin, length: length, in: try openDirectory())
-    } catch let error as SystemError where error == .notFound {
-      // Somebody has removed the directory.
-      directory.withLock { $0 = nil }
-      return try create(origin: origin, length: length, in: try openDirectory())
+      return try create(origin: origin, length: length, for: client, in: directory)
+    } catch let error as SystemError where !directory.isStill(UploadID.directoryName, in: parent) {
+      // Somebody has just removed the directory.
+      guard let other = try? openDirectory() else { throw error }
+      return try create(origin: origin, length: length, for: client, in: other)
     }
   }
 
   private func create(
-    origin: RequestHead, length: Int64?, in directory: DirectoryDescriptor
+    origin: RequestHead, length: Int64?, for client: String, in directory: DirectoryDescriptor
   ) throws -> PartialUpload {
-    let upload = PartialUpload(new: UploadID(), in: self, directory, length: length)
+    let upload = PartialUpload(new: UploadID(), in: self, directory, length: length, of: client)
     try creation.withLock { _ in
       let bytes = upload.claimedBytes
       guard claim(bytes) else { throw UploadRefusal.noRoomForUpload }
       do throws(UploadRefusal) {
-        try makeRoom()
+        try makeRoom(for: client)
       } catch {
         _ = claim(-bytes)
         throw error
       }
       index.withLock { $0[upload.id] = upload }
+      shares.withLock { $0.begin(upload.id, of: client) }
     }
     do {
-      try upload.makeFiles(UploadState(origin: origin, length: length))
+      try upload.makeFiles(UploadState(origin: origin, length: length, client: client))
     } catch {
       remove(upload)
       throw error
@@ -136,24 +154,45 @@ final class UploadStore: Sendable {
     return upload
   }
 
-  /// Makes room for one more upload in the number of uploads.
-  private func makeRoom() throws(UploadRefusal) {
-    let uploads = Array(index.withLock(\.values))
-    let complete = uploads.filter(\.isComplete)
-    // Responses are kept as long as there is room for them.
-    if complete.count >= settings.count,
-      let oldest = complete.min(by: { $0.lastChange < $1.lastChange })
-    {
-      remove(oldest)
+  /// Makes room for one more upload of a client in the number of uploads.
+  ///
+  /// An upload without a byte makes room for anybody's after a minute. If there is none, a client that has more than its share makes
+  /// room for one that has less, with the upload that was left alone for longest. In both cases, the client that has most uploads
+  /// comes first.
+  private func makeRoom(for client: String) throws(UploadRefusal) {
+    typealias Groups = [Set<UploadID>]
+    let (isFull, all, aboveShare) = shares.withLock { shares -> (Bool, Groups, Groups) in
+      guard shares.openCount >= settings.count else { return (false, [], []) }
+      return (
+        true, shares.openUploads, shares.openUploads(aboveShareFor: client, of: settings.count)
+      )
     }
-    guard uploads.count - complete.count >= settings.count else { return }
-    let idle = uploads.filter { $0.isRemovable(after: Self.graceTime) }
-    guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else {
-      throw .tooManyUploads
-    }
-    oldest.endIfRemovable(after: Self.graceTime)
+    guard isFull else { return }
+    for ids in all where endOldest(of: ids, leftAloneFor: Self.graceTime, ifEmpty: true) { return }
+    for ids in aboveShare where endOldest(of: ids, leftAloneFor: 0, ifEmpty: false) { return }
+    throw .tooManyUploads
+  }
+
+  /// Ends the upload that no request has used for longest. Returns false if each is in use, or was used too recently.
+  private func endOldest(of ids: Set<UploadID>, leftAloneFor seconds: Int64, ifEmpty: Bool) -> Bool {
+    let uploads = index.withLock { index in ids.compactMap { index[$0] } }
+    let idle = uploads.filter { $0.isIdle(for: seconds, ifEmpty: ifEmpty) }
+    guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else { return false }
+    oldest.endIfIdle(for: seconds, ifEmpty: ifEmpty)
     // A request may have come for it meanwhile.
-    guard index.withLock({ $0[oldest.id] }) == nil else { throw .tooManyUploads }
+    return index.withLock { $0[oldest.id] } == nil
+  }
+
+  /// Counts the kept response of a complete upload. Returns the uploads whose responses no longer fit, which the caller removes when
+  /// it holds no lock.
+  func keepResponse(of upload: PartialUpload, size: Int64) -> [PartialUpload] {
+    // Files take whole blocks.
+    let bytes = (max(size, 1) + Self.blockSize - 1) / Self.blockSize * Self.blockSize
+    let excess = shares.withLock { shares in
+      shares.keep(upload.id, of: upload.client, bytes: bytes)
+      return shares.takeExcess(over: settings.responseBytes)
+    }
+    return index.withLock { index in excess.compactMap { index[$0] } }
   }
 
   /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
@@ -172,6 +211,7 @@ final class UploadStore: Sendable {
   /// Forgets an upload that has ended.
   func forget(_ upload: PartialUpload) {
     index.withLock { _ = $0.removeValue(forKey: upload.id) }
+    shares.withLock { $0.remove(upload.id) }
   }
 
   /// Removes the uploads that are too old, and gives back the room that was claimed for bytes that nobody sends. A request in
@@ -238,7 +278,7 @@ final class UploadStore: Sendable {
     let sizeLimit =
       size > Receiver.ResumableUploads.greatestNumber ? "" : "max-size=\(size), "
     return
-      "\(sizeLimit)min-size=\(settings.minimumSize), max-age=\(max(age ?? settings.ageInSeconds, 0))"
+      "\(sizeLimit)min-size=\(min(settings.minimumSize, max(size, 0))), max-age=\(max(age ?? settings.ageInSeconds, 0))"
   }
 }
 

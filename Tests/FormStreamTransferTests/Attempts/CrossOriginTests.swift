@@ -71,7 +71,9 @@ import FormStreamTransfer
         proxy = made
       }
       let target = location
-      let here = try ScriptedServer { request in
+      // Another test's server may have the same port at the other address, unless it is reserved at all.
+      let shared = try ReservedPort()
+      let here = try ScriptedServer(on: shared.address()) { request in
         guard request.target == "/start" else { return responses(request) }
         let own = request.header("Host")?.split(separator: ":").last.map(String.init) ?? ""
         let location =
@@ -85,7 +87,7 @@ import FormStreamTransfer
       // Another address with the same port.
       self.there =
         difference == .address
-        ? try ScriptedServer(on: .ip("127.0.0.2", port: here.port), script: responses) : there
+        ? try ScriptedServer(on: shared.address(at: "127.0.0.2"), script: responses) : there
       self.here = here
       self.proxy = proxy
       self.certificates = certificates

@@ -8,9 +8,9 @@ import FormStreamTransfer
 /// When a request is retried, and when not.
 @Suite struct RetryTests {
   @Test func `if nothing is listening, it retries, and sends nothing`() async throws {
-    let port = try unusedPort()
+    let port = try ReservedPort()
     let result = try await makeSession().result(
-      of: makeRequest("http://127.0.0.1:\(port)/", attempts: 3))
+      of: makeRequest("http://127.0.0.1:\(port.number)/", attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectFailed)
     #expect(result.attempts == 3)
@@ -20,10 +20,10 @@ import FormStreamTransfer
 
   @Test(arguments: [false, true])
   func `a server that starts late receives the body, even a one-shot one`(isOnce: Bool) async throws {
-    let port = try unusedPort()
+    let port = try ReservedPort()
     let late = LateServer(port)
     let body = isOnce ? oneShot("important".utf8) : .bytes("important".utf8)
-    var request = try makeRequest("http://127.0.0.1:\(port)/", body, attempts: 3)
+    var request = try makeRequest("http://127.0.0.1:\(port.number)/", body, attempts: 3)
     // The trace reports the retry: then the server starts.
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { late.begin() }
@@ -335,19 +335,19 @@ import FormStreamTransfer
 
 /// A server that a callback starts.
 private final class LateServer: @unchecked Sendable {
-  private let port: UInt16
+  private let port: ReservedPort
   private let lock = NSLock()
   /// Guarded by `lock`.
   private var begun: ScriptedServer?
 
-  init(_ port: UInt16) { self.port = port }
+  init(_ port: ReservedPort) { self.port = port }
 
   var server: ScriptedServer? { lock.withLock { begun } }
 
   func begin() {
     lock.withLock {
       begun =
-        begun ?? (try? ScriptedServer(on: .ip("127.0.0.1", port: port)) { _ in .good() })
+        begun ?? (try? ScriptedServer(on: port.address()) { _ in .good() })
     }
   }
 }

@@ -284,7 +284,8 @@ import FormStreamTransfer
     let task = session.startDownload(try downloadRequest(server.url), settings)
     #expect(await onNewThread { reached.wait() })
     async let finished: Void = session.finish()
-    let request = try downloadRequest("http://127.0.0.1:\(try unusedPort())")
+    let nobody = try ReservedPort()
+    let request = try downloadRequest("http://127.0.0.1:\(nobody.number)")
     var code: TransferError.Code?
     // Before `finish` has begun, it is started, and cancelled.
     for _ in 0..<10_000 where code != .sessionFinished {

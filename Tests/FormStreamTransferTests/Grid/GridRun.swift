@@ -28,7 +28,7 @@ struct GridRunner: Sendable {
     let certificates: TestCertificates
     let proxy: TLSProxy
     let bareProxy: TLSProxy
-    let serverPort: UInt16
+    let serverPort: ReservedPort
   }
 
   let tls: TLS?
@@ -42,15 +42,15 @@ struct GridRunner: Sendable {
       return
     }
     let certificates = try TestCertificates()
-    // Found on an address that no cell has.
-    let finder = try ScriptedServer(on: .ip("127.76.0.1")) { _ in [] }
+    // Of all addresses, so that no cell without TLS gets it at the address of a cell that needs it.
+    let port = try ReservedPort()
     var options = TLSProxy.Options()
     options.host = "0.0.0.0"
-    let proxy = try TLSProxy(to: finder.port, certificates.server, options)
+    let proxy = try TLSProxy(to: port.number, certificates.server, options)
     options.omitsCloseNotify = true
-    let bareProxy = try TLSProxy(to: finder.port, certificates.server, options)
+    let bareProxy = try TLSProxy(to: port.number, certificates.server, options)
     tls = TLS(
-      certificates: certificates, proxy: proxy, bareProxy: bareProxy, serverPort: finder.port)
+      certificates: certificates, proxy: proxy, bareProxy: bareProxy, serverPort: port)
   }
 
   /// Plays one cell. Its silence ends after `limit`.
@@ -60,7 +60,7 @@ struct GridRunner: Sendable {
     let host = "127.\(77 + index / 50_000).\(index / 250 % 200).\(index % 250 + 1)"
     let isDirect = [.connect, .handshake].contains(cell.first.moment)
     let task = Guarded<TransferTask<TransferResult>?>(nil)
-    let port = cell.transport.isEncrypted && !isDirect ? tls?.serverPort ?? 0 : 0
+    let port = cell.transport.isEncrypted && !isDirect ? tls?.serverPort.number ?? 0 : 0
     let isIdlePlay = cell.first.moment == .idle
     let server = try GridServer(
       on: .ip(host, port: port),

@@ -222,7 +222,7 @@ struct HostileUploadTests {
   @Test func `nobody else can read a resume file that others could read before`() async throws {
     let place = try TemporaryDirectory()
     let file = try place.write("resume", "")
-    try #require(chmod(place.path("resume"), 0o666) == 0)
+    try #require(chmod(place.path("resume"), 0o644) == 0)
     let modes = Guarded<[mode_t]>([])
     let path = place.path("resume")
     let server = try server { _ in

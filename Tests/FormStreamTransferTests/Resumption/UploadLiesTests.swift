@@ -18,6 +18,8 @@ struct UploadLiesTests {
   /// When the server says it.
   enum Moment: CaseIterable {
     case request, creation, question, piece, last
+    /// To a question, after an attempt that may have been carried out.
+    case doubt
     /// To the last piece, before the server has it.
     case early
 
@@ -25,7 +27,7 @@ struct UploadLiesTests {
       switch self {
       case .request: .request
       case .creation: .creation
-      case .question: .offset
+      case .question, .doubt: .offset
       case .piece: .append(from: 400, to: 600)
       case .last, .early: .append(from: 400, to: 1000)
       }
@@ -34,7 +36,7 @@ struct UploadLiesTests {
     /// How many bytes the server can have.
     var mostSent: Int64 {
       switch self {
-      case .question: 700
+      case .question, .doubt: 700
       case .piece: 600
       case .request, .creation, .last, .early: 1000
       }
@@ -62,7 +64,8 @@ struct UploadLiesTests {
       let resource = UploadResource(
         try HTTPURL("http://a.example/upload"), confirmed: confirmed, mostSent: moment.mostSent)
       let attempt = Attempt(
-        .post, url, changesSomething: true, step: moment.step, bodyLength: UploadLiesTests.length, mayResume: true,
+        .post, url, changesSomething: true, step: moment.step, bodyLength: UploadLiesTests.length,
+        earlierDoubt: moment == .doubt ? .open : .none, mayResume: true,
         resource: isKnown ? resource : nil, uploadProtocol: uploadProtocol, options: Shared(options))
       var notes = UploadNotes(offset: offset, length: length)
       notes.isComplete = isComplete
@@ -109,7 +112,7 @@ struct UploadLiesTests {
         #expect((200...299).contains(cell.status), "\(cell)")
         switch cell.moment {
         case .creation: #expect(start == 0, "\(cell)")
-        case .question:
+        case .question, .doubt:
           #expect(start == cell.offset && cell.possible.contains(start), "\(cell)")
         case .piece:
           // A response without an offset says that all was appended.
@@ -123,13 +126,14 @@ struct UploadLiesTests {
       case .conclude(let verdict) where verdict.outcome == .retryable || verdict.outcome == .failed:
         // The server may have carried out the request.
         let isAccepted = (200...299).contains(cell.status)
-        let mayBeDone = cell.moment == .last && cell.uploadProtocol == .http && isAccepted
+        let mayBeDone = cell.moment == .last && isAccepted || cell.moment == .doubt
         #expect(!mayBeDone, "\(cell): \(verdict.outcome)")
       case .fetchPage:
         // A page is named by the response to the request itself.
         let isLast = cell.moment == .last || cell.moment == .early
         let isOfRequest = cell.moment == .request ? cell.isComplete != false : isLast && cell.isComplete == true
         #expect(isOfRequest, "\(cell) is a success")
+      case .beginAgain, .retry: #expect(cell.moment != .doubt || decision.isQuestionAgain, "\(cell): \(decision)")
       default: break
       }
     }
@@ -143,9 +147,17 @@ struct UploadLiesTests {
       #expect(cell.isComplete == true, "\(cell)")
       #expect(cell.offset ?? Self.length == Self.length && cell.length ?? Self.length == Self.length, "\(cell)")
     case (.last, .tus): #expect(cell.offset == Self.length, "\(cell)")
-    case (.question, .tus), (.piece, .tus):
+    case (.question, .tus), (.doubt, .tus), (.piece, .tus):
       #expect(cell.offset == Self.length && cell.possible.contains(Self.length), "\(cell)")
     default: Issue.record("\(cell) is a success")
     }
+  }
+}
+
+extension AttemptDecision {
+  /// Whether the server is only asked again. Regression: a POST was sent again after a doubt.
+  fileprivate var isQuestionAgain: Bool {
+    guard case .retry(let verdict, _) = self else { return false }
+    return verdict.outcome == .unknown
   }
 }

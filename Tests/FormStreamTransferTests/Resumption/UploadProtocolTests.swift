@@ -184,7 +184,8 @@ struct UploadProtocolTests {
     let server = try ResumingServer(cuts: [.init(end: nil), .init(after: 400_000)])
     var request = try request(server, resumption)
     request.options.resumption.pieceSize = 1_000_000
-    (request.options.computesDigest, request.options.sendsDigest) = (true, true)
+    // tus has no header for a digest.
+    (request.options.computesDigest, request.options.sendsDigest) = (true, resumption != .tus)
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(server.kept == Self.bytes)

@@ -217,14 +217,12 @@ import Testing
   }
 
   @Test func `a server that a proxy can't reach has got nothing`() async throws {
-    let nobody = try ScriptedServer { _ in [.unexpected] }
-    let port = nobody.port
-    nobody.stopListening()
+    let port = try ReservedPort()
     for (scheme, kind) in [("http", RealProxy.Kind.squid), ("socks5h", .socks)] {
       let proxy = try RealProxy(kind)
       let session = try session(.proxy("\(scheme)://127.0.0.1:\(proxy.port)"))
       let result = await session.result(
-        of: try makeRequest("https://127.0.0.1:\(port)/", attempts: 2))
+        of: try makeRequest("https://127.0.0.1:\(port.number)/", attempts: 2))
       #expect(result.outcome == .retryable, "\(String(describing: result.error))")
       #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
       #expect(result.attempts == 2)
@@ -417,15 +415,14 @@ import Testing
   // MARK: Connections
 
   @Test func `nothing is listening where the proxy should be`() async throws {
-    let proxy = try ScriptedServer { _ in [.unexpected] }
-    proxy.stopListening()
+    let nobody = try ReservedPort()
     for scheme in ["http", "socks5", "socks5h"] {
-      let session = try session(.proxy("\(scheme)://127.0.0.1:\(proxy.port)"))
+      let session = try session(.proxy("\(scheme)://127.0.0.1:\(nobody.number)"))
       let result = await session.result(of: try makeRequest(server.url, attempts: 2))
       #expect(result.outcome == .retryable)
       #expect(result.error?.code == .connectFailed)
       #expect(
-        result.error?.description.contains("\(scheme)://127.0.0.1:\(proxy.port)") == true,
+        result.error?.description.contains("\(scheme)://127.0.0.1:\(nobody.number)") == true,
         "\(String(describing: result.error))")
     }
     let unknown = try session(.proxy("http://nowhere.invalid:1"))

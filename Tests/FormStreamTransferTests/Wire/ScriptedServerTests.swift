@@ -151,6 +151,52 @@ import Testing
     }
   }
 
+  /// Regression: the connections of a server whose port the system had chosen kept all others from it for a minute.
+  @Test func `a server can listen where another's connections ended a moment ago`() throws {
+    var failures: [String] = []
+    // Between the two servers, another program may get the port.
+    while failures.count < 5 {
+      let address = LoopbackAddress.ip("127.0.0.1", port: try portOfEndedServer())
+      do {
+        let second = try ScriptedServer(on: address) { _ in .good(body: "b") }
+        #expect(try curl("-d", "a", second.url).output == "b")
+        return
+      } catch { failures.append("\(error)") }
+    }
+    Issue.record("\(failures)")
+  }
+
+  /// The port of a server that is gone, and that has closed a connection before its client did: it waits for late packets.
+  private func portOfEndedServer() throws -> UInt16 {
+    let server = try ScriptedServer { _ in .good() + [.close] }
+    let client = try RawClient(server)
+    try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    #expect(try client.receive().hasPrefix("HTTP/1.1 200 "))
+    server.stop()
+    return server.port
+  }
+
+  /// Regression: it listened at another port, and any other program could get its own meanwhile.
+  @Test func `a server that stopped listening keeps its port, and listens there again`() throws {
+    let server = try ScriptedServer { _ in .good(body: "again") }
+    server.stopListening()
+    #expect(throws: SystemError.self) { try RawClient(server) }
+    #expect(sockets(of: server.port) == 1)
+    server.startListening()
+    #expect(try curl("-d", "a", server.url).output == "again")
+  }
+
+  @Test func `a reserved port is for those who ask for it, one after the other, at any address`() throws {
+    let reserved = try ReservedPort()
+    for host in ["127.0.0.1", "127.0.0.2", "127.0.0.1"] {
+      let address = reserved.address(at: host)
+      #expect(throws: SystemError.self) { try RawClient(address) }
+      let server = try ScriptedServer(on: address) { _ in .good(body: host) }
+      #expect(try curl("-d", "a", server.url).output == host)
+      #expect(throws: SystemError.self) { try ScriptedServer(on: address) { _ in [] } }
+    }
+  }
+
   @Test func `two hundred clients at once are served`() throws {
     let server = try ScriptedServer { request in .good(body: request.target) }
     let clients = try (0..<200).map { _ in try RawClient(server) }

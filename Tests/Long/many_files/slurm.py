@@ -14,12 +14,17 @@ NODES = ("n1", "n2", "n3")
 DAEMONS = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
+reserved = []
+
+
 def free_ports(count):
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
+    """Ports that belong to this program until its end: only servers that ask for them get them."""
+    for _ in range(count):
+        holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        reserved.append(holder)
+    return [holder.getsockname()[1] for holder in reserved[-count:]]
 
 
 def children(process):

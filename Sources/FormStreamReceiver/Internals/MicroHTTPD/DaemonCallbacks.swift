@@ -144,7 +144,7 @@ final class DaemonCallbacks: Sendable {
     case .respond(var response):
       if connections.hasWaitingClient { response.closes = true }
       request.closesConnection = response.closes
-      return queue(response, on: handle)
+      return queue(request.connection.isTLS ? response.underTLS : response, on: handle)
     case .respondAndClose(let response):
       request.connection.sendLastResponse(
         service.bytes(of: response, hasBody: request.allowsResponseBody))

@@ -1,0 +1,98 @@
+import FormStreamTestSupport
+import Testing
+
+/// What a server says about a file that it refuses, and the lists of `report`.
+@Suite struct ReportListTests {
+  private static let long = String(repeating: "word ", count: 100)
+
+  /// A server that refuses some files, and says why.
+  private func server() throws -> ScriptedServer {
+    try ScriptedServer { request in
+      switch request.target {
+      case "/plain": .good(422, body: "The name\r\nis too\tlong.\u{1B}[31m\u{202E}\n")
+      case "/long": .good(409, body: Self.long)
+      case "/record": .good(400, body: #"{"parts":["\#(Self.long)"],"error":{"code":"x","message":"No room."}}"#)
+      case "/silent": .good(404)
+      default: .good()
+      }
+    }
+  }
+
+  /// Sends files of these names, and runs a line of shell after that.
+  private func run(_ line: String, flags: String = "") throws -> Invocation {
+    let server = try server()
+    defer { server.stop() }
+    return try shell(
+      """
+      mkdir t; for name in plain long record silent good $'line\\nbreak'; do echo > "t/$name"; done
+      $F send \(flags) --put '\(server.url)/{name}' --journal j t > records 2> messages
+      cd t; \(line)
+      """)
+  }
+
+  private static let shownLong = String(long.prefix(200)) + "…"
+
+  @Test func `a message ends with what the server said`() throws {
+    let messages = try run("cat ../messages").output
+    for line in [
+      "responded 422 to PUT. The server says: The name is too long.\\u{1B}[31m\\u{202E}\n",
+      "responded 409 to PUT. The server says: \(Self.shownLong)\n", "responded 400 to PUT. The server says: No room.\n",
+      "responded 404 to PUT.\n", "  1 status-refused 400: The server at",
+    ] { #expect(messages.contains(line), "\(line) is not in \(messages)") }
+    // The record has the response itself.
+    let records = try run("grep -c 'The server says' ../records ../messages", flags: "--json").output
+    #expect(records == "../records:0\n../messages:3\n")
+  }
+
+  @Test func `the page says what the server said`() throws {
+    let page = try run("$F report --html - ../j 2> /dev/null").output
+    for cell in [
+      "<td>422</td><td>The server at", "responded 422 to PUT. The server says: The name is too long.\\u{1B}[31m\\u{202E}</td>",
+      "responded 404 to PUT.</td>",
+    ] { #expect(page.contains(cell), "\(cell) is not in \(page)") }
+  }
+
+  @Test func `a list has each file that was not accepted, and what the server said`() throws {
+    let run = try run(
+      "$F report --failures ../j | sed \"s:$PWD/::; s/The server at .* responded/It responded/\" | sort; $F report --failures ../j 2>&1 > /dev/null"
+    )
+    #expect(
+      run.output == """
+        long\tfailed\t409\t\(Self.shownLong)
+        plain\tfailed\t422\tThe name is too long.\\u{1B}[31m\\u{202E}
+        record\tfailed\t400\tNo room.
+        silent\tfailed\t404\tIt responded 404 to PUT.
+        6 files: 2 ok, 4 failed. 2 B accepted.
+        1 journal.
+
+        """, "\(run.stderr)")
+  }
+
+  @Test func `a list of accepted files has those that are still there, unchanged`() throws {
+    let run = try run(
+      """
+      $F report --accepted -0 ../j 2> /dev/null | sed -z "s:$PWD/::" | sort -z | tr '\\0' '|'; echo
+      echo longer > good; $F report --accepted -0 ../j 2> /dev/null | xargs -0 rm; ls -b
+      """)
+    #expect(run.output == "good|line\nbreak|\ngood\nlong\nplain\nrecord\nsilent\n", "\(run.stderr)")
+  }
+
+  @Test func `a list with a line break in a name ends its lines with NUL`() throws {
+    let server = try ScriptedServer { _ in .good(410, body: "Gone.") }
+    let run = try shell(
+      """
+      mkdir t; echo > t/$'a\\nb'; $F send --put '\(server.url)/{name}' --journal j t 2> /dev/null
+      $F report --failures --null j 2> /dev/null | sed -z "s:$PWD/t/::" | od -c -An
+      """)
+    server.stop()
+    #expect(run.output.split(whereSeparator: \.isWhitespace).joined() == #"a\nb\tfailed\t410\tGone.\0"#, "\(run.stderr)")
+  }
+
+  @Test(arguments: [
+    ("--failures --accepted", "two lists"), ("-0", "add one of them"), ("--failures --json", "--failures and --json"),
+    ("--accepted --failed -", "--failed -"), ("--failures --html -", "--html -"),
+  ]) func `two texts on one output are refused`(_ flags: String, says: String) throws {
+    let run = try shell("mkdir j; $F report \(flags) j")
+    #expect(run.exit == 64 && run.output.isEmpty && run.stderr.contains(says), "\(run.stderr)")
+  }
+}

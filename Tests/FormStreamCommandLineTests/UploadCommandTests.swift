@@ -1,0 +1,177 @@
+import FormStreamPlatform
+import FormStreamTestSupport
+import Glibc
+import Testing
+
+/// `--resumable` of `post` and `put`, as scripts use it.
+@Suite struct UploadCommandTests {
+  /// The body was sent twice, with exit code 0, without a key and without `--retry`. In a second run, too.
+  @Test(arguments: ["http", "http-create", "tus"], [404, 410])
+  func `a POST whose response was lost is not sent again`(_ way: String, _ status: Int) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      let location = ("Location", "/u")
+      switch (request.method, way) {
+      case ("HEAD", _): return [.respond(status)]
+      case ("POST", "http"):
+        return [.informational(104, headers: [location, ("Upload-Draft-Interop-Version", "8")]), .readBody, .reset]
+      case ("POST", _): return [.readBody, .respond(201, headers: [location])]
+      default: return [.readBody, .reset]
+      }
+    }
+    for _ in 0..<2 {
+      let result = try formstream(
+        "post", "--resumable=\(way)", "--resume-file", "resume", "--retry-delay", "0.01", "-d", "important", server.url,
+        in: place)
+      #expect(result.exit == 3, "\(result.stderr)")
+    }
+    let complete = server.requests.filter { $0.bodyCount == 9 && $0.bodyIsComplete }
+    #expect(complete.count == 1, "\(server.requests.map(\.method))")
+  }
+
+  /// A record said that the upload was not carried out, because the disk had no room for another one.
+  @Test func `a step that can't be noted is not taken`() throws {
+    let place = try TemporaryDirectory()
+    let kept = Guarded(0)
+    let server = try ScriptedServer { request in
+      if request.method == "POST" { return [.readBody, .respond(201, headers: [("Location", "/u")])] }
+      if request.method == "HEAD" { return [.respond(204, headers: [("Upload-Offset", "\(kept.withLock(\.self))")])] }
+      return [
+        .readBody,
+        .decide { request in
+          let offset = kept.withLock {
+            $0 += request.bodyCount
+            return $0
+          }
+          return offset == 1000 ? [.reset] : [.respond(204, headers: [("Upload-Offset", "\(offset)")])]
+        },
+      ]
+    }
+    try place.write("body", [UInt8](repeating: 65, count: 1000))
+    // The resume file gets no more than 1,024 bytes.
+    let line = "$F post --resumable=tus --piece-size 50 --resume-file resume --retry 0 -T body \(server.url)/"
+    let full = try shell("trap '' XFSZ; ulimit -f 1; \(line)", in: place)
+    #expect(full.exit == 75 && full.stderr.contains("So the step was not taken"), "\(full.stderr)")
+    #expect((1..<1000).contains(kept.withLock(\.self)))
+    // With room, the upload goes on, and its end is in doubt.
+    let end = try shell(line, in: place)
+    #expect(end.exit == 3 && kept.withLock(\.self) == 1000, "\(end.stderr)")
+    #expect(try shell("tail -n 1 resume", in: place).output.contains(#""in_doubt":true"#))
+  }
+
+  /// Messages, `-v` and records showed the URLs of uploads, which let others change them.
+  @Test(arguments: ["http", "http-create", "tus"], ["-v", "--json", "-s"])
+  func `the URL of an upload is shown nowhere`(_ way: String, _ flag: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      let location = ("Location", "/canary-of-upload")
+      switch (request.method, way) {
+      case ("POST", "http"):
+        return [.informational(104, headers: [location, ("Upload-Draft-Interop-Version", "8")]), .readBody, .reset]
+      case ("POST", _): return [.readBody, .respond(201, headers: [location])]
+      case ("HEAD", _): return [.respond(204, headers: [("Upload-Offset", "0"), ("Upload-Complete", "?0")])]
+      default: return [.readBody, .respond(409, headers: [location])]
+      }
+    }
+    try place.write("url", "\(server.url)/canary-of-url\n")
+    var shown = ""
+    for (url, body) in [("url", "a"), ("url", "a"), ("url", "b")] {
+      let result = try formstream(
+        "post", "--resumable=\(way)", "--resume-file", "resume", "--retry", "1", "--retry-delay", "0.01", flag, "--url-file",
+        url, "-d", body, in: place)
+      #expect(result.exit != 0)
+      shown += result.output + result.stderr
+    }
+    let other = try formstream(
+      "post", "--resumable=\(way)", "--resume-file", "resume", flag, "-d", "a", "\(server.url)/other", in: place)
+    shown += other.output + other.stderr
+    #expect(!shown.contains("canary"), "\(shown)")
+    #expect(server.requests.contains { $0.target == "/canary-of-upload" })
+  }
+
+  /// Nothing else names a file that a tus server has stored.
+  @Test func `a script that asks for the URL of an upload gets it`() throws {
+    let server = try ScriptedServer(script: tusSteps)
+    let result = try formstream("post", "--resumable=tus", "-w", "%{url_effective}", "-d", "abc", "\(server.url)/tus")
+    #expect((result.exit, result.output) == (0, "\(server.url)/tus/1"), "\(result.stderr)")
+  }
+
+  @Test func `flags that an upload can't keep to are refused before it begins`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("a", "one")
+    try place.write("b", "two")
+    let server = try ScriptedServer { _ in .good() }
+    let lines: [([String], Int32, String)] = [
+      (["put", "--resumable", "--resume-file", "r", "-T", "a", "-T", "b"], 64, "--resume-file keeps one upload"),
+      (["post", "--resumable=tus", "--content-digest", "-T", "a"], 64, "--content-digest"),
+      (["post", "--resumable=http", "--upload-metadata", "a=b", "-T", "a"], 64, "--upload-metadata"),
+      (["post", "--resumable=http-create", "--upload-metadata", "a=b", "-T", "a"], 64, "--upload-metadata"),
+      (["post", "--resumable=http", "--piece-size", "2", "-T", "a"], 64, "--piece-size"),
+    ]
+    for (words, exit, says) in lines {
+      let result = try run("formstream", words + ["\(server.url)/"], in: place)
+      #expect(result.exit == exit && result.stderr.contains(says), "\(words): \(result.stderr)")
+    }
+    #expect(server.requests.count == 0)
+  }
+
+  /// It sent the complete body in one request.
+  @Test func `a server that knows no protocol gets no more than a piece`() throws {
+    let server = try ScriptedServer { _ in [.readBody, .respond(405)] }
+    let result = try formstream("post", "--resumable", "--piece-size", "2", "-d", "abc", server.url)
+    #expect(result.exit == 1 && result.stderr.contains("--piece-size"), "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["OPTIONS"])
+    #expect(try formstream("post", "--resumable", "--piece-size", "2", "-d", "ab", server.url).exit == 1)
+    #expect(server.requests.map(\.method) == ["OPTIONS", "OPTIONS", "POST"])
+  }
+
+  /// A limit that only the response to OPTIONS names was forgotten.
+  @Test func `a limit for pieces that OPTIONS names is kept to`() throws {
+    let kept = Guarded(0)
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": [.respond(204, headers: [("Upload-Limit", "max-append-size=4")])]
+      case "POST": [.readBody, .respond(201, headers: [("Location", "/u")])]
+      default:
+        [
+          .readBody,
+          .decide { request in
+            let count = kept.withLock {
+              $0 += request.bodyCount
+              return $0
+            }
+            return [.respond(204, headers: [("Upload-Complete", count == 10 ? "?1" : "?0")])]
+          },
+        ]
+      }
+    }
+    let result = try formstream("post", "--resumable", "-d", "0123456789", server.url)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.filter { $0.method == "PATCH" }.map(\.bodyCount) == [4, 4, 2])
+  }
+
+  /// It showed one POST with the body.
+  @Test func `--dry-run shows the requests of an upload that is created first`() throws {
+    let post = try formstream("post", "--resumable=tus", "--dry-run", "-A", "me", "-d", "abc", "http://h/x")
+    #expect(
+      post.output.hasPrefix(
+        """
+        POST http://h/x
+        User-Agent: me
+        Tus-Resumable: 1.0.0
+        Upload-Length: 3
+        Upload-Metadata: filetype YXBwbGljYXRpb24veC13d3ctZm9ybS11cmxlbmNvZGVk
+        Content-Length: 0
+
+        PATCH the URL of the upload, which the server names
+        User-Agent: me
+        Tus-Resumable: 1.0.0
+        Upload-Offset: 0
+        Content-Type: application/offset+octet-stream
+        Content-Length: 3
+
+        """), "\(post.output)")
+    let put = try formstream("put", "--resumable=tus", "--dry-run", "-A", "me", "-d", "abc", "http://h/x")
+    #expect(put.output.hasPrefix("HEAD http://h/x\n") && put.output.contains("\n\nPATCH http://h/x\n"), "\(put.output)")
+  }
+}

@@ -2,10 +2,10 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension BatchFile {
-  /// Whether a regular file with the size and the time of this value, and with an identity, is at its path now. False if it is not known that they are
-  /// those of the listing.
+  /// Whether a regular file with the size and the time of this value is at its path now. False if the listing has neither size nor
+  /// time.
   ///
-  /// - Parameter identity: the file that was read; nil if it is not known.
+  /// - Parameter identity: the identity that the file must have, too; nil if any will do.
   package func isOnDisk(as identity: FileIdentity? = nil) -> Bool {
     guard problem == nil, !isFoundLater, let found = currentStatus, found.kind == .regular else { return false }
     if let identity, identity != found.identity { return false }

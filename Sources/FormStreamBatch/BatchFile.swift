@@ -67,7 +67,7 @@ public struct BatchFile: Hashable, Sendable {
   public var offset: Int64
   /// Why the file can't be sent; nil if no reason is known.
   public var problem: BatchError?
-  /// Whether the path is that of a directory that can't be listed. The files in it are not known.
+  /// Whether the path leads to a directory that can't be listed. The files in the directory are not known.
   package var isDirectory = false
 
   package init(

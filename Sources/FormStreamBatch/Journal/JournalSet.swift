@@ -32,7 +32,7 @@ package struct JournalSet: Sendable {
     }
   }
 
-  /// What is the same in a journal and its copies.
+  /// The parts of a first line that a journal shares with its copies.
   private struct Name: Hashable {
     let manifest: String
     let run: String

@@ -32,7 +32,7 @@ package final class RecordedListing: BatchInput {
   /// How many unchanged files were compared by size and time although the contents were to be compared, because no earlier
   /// run has computed their digests.
   package let uncompared: Int
-  /// The files of a new round that earlier rounds have delivered; nil if nobody asks for them.
+  /// The files of a new round that earlier rounds have delivered; nil unless the batch wants their results.
   private(set) var accepted: AcceptedFiles?
   private var count = 0
   /// The part of an earlier run's manifest that was not read yet.

@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 /// Copies of lists of failed files beside the journals of the runs that sent them. The list itself may be replaced by the next one,
-/// and without it, nobody would know what its journal says.
+/// and without the list, its journal can't be read.
 enum SentFailedList {
   private static let prefix = "failed-"
   private static let suffix = ".jsonl"

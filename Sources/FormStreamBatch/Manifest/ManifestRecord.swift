@@ -133,7 +133,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var keyRecord: RecordPlace?
   /// The slices of the file that the server has accepted in an earlier round.
   package var slices: SliceProgress?
-  /// Whether the path is that of a directory that can't be listed.
+  /// Whether the path leads to a directory that can't be listed.
   package var isDirectory: Bool
   /// Whether the path was named on the command line and is a link, which is followed wherever it leads.
   package var isNamedLink: Bool

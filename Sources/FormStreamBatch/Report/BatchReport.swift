@@ -52,7 +52,7 @@ package struct BatchReport: Sendable {
   package private(set) var journals = 0
   /// How many journals have no last line: their runs were killed, or still go on.
   package private(set) var openJournals = 0
-  /// The journals with lines that can't be read, at which nobody has looked. What these lines said is not known.
+  /// The journals with lines that can't be read, unless `--settle` has noted these lines. Their contents are not known.
   package private(set) var damaged: [SettledDoubts.DamagedJournal] = []
   package var damagedJournals: Int { damaged.count }
   /// How many journals have lines that can't be read, and somebody has looked at them.

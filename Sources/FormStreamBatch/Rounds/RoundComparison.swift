@@ -43,7 +43,7 @@ package struct RoundComparison {
   var cancellation: BatchCancellation?
   /// Receives what is done with each file.
   var observe: BatchPreparation.Observer = { _ in }
-  /// Receives the files that the server has; nil if nobody asks for them.
+  /// Receives the files that the server has; nil unless the batch wants their results.
   var accepted: AcceptedFiles?
   /// Whether two paths may have had the same URL, one after the other.
   package var sharesURLs = false

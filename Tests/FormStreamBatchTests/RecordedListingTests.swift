@@ -17,9 +17,11 @@ import Testing
 
   private func listing(_ names: [Int], named name: String = "n") throws -> RecordedListing {
     let text = names.map { "\(place.path)/\($0)\n" }.joined()
-    return try RecordedListing(
-      in: directory, at: LocalPath(place.path), named: name, followsLinks: false
+    let listing = try RecordedListing(
+      in: directory, at: LocalPath(place.path), named: name, followsLinks: false, hasJournals: { _ in true }
     ) { () throws(BatchError) in try FileListing([.text(text)]) }
+    try listing.noteJournal()
+    return listing
   }
 
   private func rest(_ listing: RecordedListing) throws -> [BatchFile] {

@@ -26,6 +26,20 @@ extension JournalReader {
         + "is not known what its run sent; if not, move it to another directory.")
   }
 
+  /// Whether a journal has no more than the first and the last line.
+  static func mentionsNoFiles(_ path: LocalPath) throws(BatchError) -> Bool {
+    guard let file = try open(path) else { return true }
+    var lines = LineReader(file, from: 0, maximumLine: ManifestReader.maximumLine, pieceSize: 4096)
+    do throws(LineReader.Failure) {
+      _ = try lines.next()
+      guard let second = try lines.next() else { return true }
+      return [false, true].contains { second.bytes + [UInt8(ascii: "\n")] == JournalMark.closed(isComplete: $0).line() }
+    } catch {
+      if case .system(let error) = error { throw unreadable(path, error) }
+      return false
+    }
+  }
+
   /// How a journal ends.
   enum Ending {
     /// There is no last line: the run was killed, or goes on.

@@ -63,6 +63,14 @@ package struct JournalSet: Sendable {
     return journals
   }
 
+  /// Whether the journals of a manifest mention no files: their runs have sent nothing.
+  func mentionNoFiles(ofManifest id: String) throws(BatchError) -> Bool {
+    for member in members[id] ?? [] {
+      guard try JournalReader.mentionsNoFiles(member.path) else { return false }
+    }
+    return true
+  }
+
   /// The first lines of the journals of a manifest.
   package func heads(ofManifest id: String) -> [JournalHead] { (members[id] ?? []).map(\.head) }
 

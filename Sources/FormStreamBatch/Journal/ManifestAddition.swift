@@ -1,8 +1,14 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
+/// A manifest that is complete and does not have its final name yet. Other runs are kept from it.
+protocol UnnamedManifest {
+  /// Gives the manifest its final name.
+  func giveName() throws(BatchError)
+}
+
 /// Adds files to a manifest while the files are listed.
-final class ManifestAddition {
+final class ManifestAddition: UnnamedManifest {
   /// The id of the manifest.
   let id: String
   /// The directory that the manifest's paths are relative to.
@@ -35,7 +41,7 @@ final class ManifestAddition {
   /// if the manifest is new.
   static func begin(
     in directory: DirectoryDescriptor, at path: LocalPath, named name: String, followsLinks: Bool,
-    _ list: () throws(BatchError) -> FileListing
+    hasJournals: (_ manifest: String) throws(BatchError) -> Bool, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) -> (ManifestAddition, ManifestReader?) {
     let listing = try list()
     let (file, isFree) = try writing(path) { () throws(SystemError) -> (AppendedFile, Bool) in
@@ -48,7 +54,14 @@ final class ManifestAddition {
       throw .manifestInUse(path)
     }
     try checkBeginning(of: file, at: path)
-    let size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
+    var size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
+    if size > 0 {
+      let header = try ManifestReader.header(of: path)
+      if header.listing == name, try !hasJournals(header.id) {
+        try writing(path) { () throws(SystemError) in try file.removeContents() }
+        size = 0
+      }
+    }
     if size == 0 {
       let encoder = ManifestEncoder(
         root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot)
@@ -150,9 +163,7 @@ final class ManifestAddition {
     return nil
   }
 
-  /// Gives the manifest its final name. The file stays locked until this object is released: without a journal, another run
-  /// would take it for one that nobody sends.
-  func complete() throws(BatchError) {
+  func giveName() throws(BatchError) {
     try write { file throws(SystemError) in
       try file.synchronize()
       _ = try directory.move(

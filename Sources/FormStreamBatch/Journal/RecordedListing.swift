@@ -3,10 +3,11 @@ package import FormStreamPlatform
 
 /// A listing that is written to a manifest while files are listed, so that a later run knows which files were listed.
 ///
-/// The manifest has another name until it is complete. If the manifest is complete, it is read, and nothing is listed
-/// again. If an earlier run ended while it listed files, the files of its manifest come first. Listed files that are not in
-/// that manifest follow. Even in the first run, each file is returned as the manifest describes it, so that all runs send
-/// the file in the same way.
+/// The manifest has another name until it is complete and a journal is begun: so if a manifest has its final name and no
+/// journal, the journal is lost. If the manifest is complete, it is read, and nothing is listed again. If an earlier run ended
+/// while it listed files and sent them, the files of its manifest come first. Listed files that are not in that manifest
+/// follow. Even in the first run, each file is returned as the manifest describes it, so that all runs send the file in the
+/// same way.
 package final class RecordedListing: BatchInput {
   static let completeName = RecordedRounds.name(of: 1)
   static let partialName = RecordedRounds.name(of: 1, isPartial: true)
@@ -24,6 +25,8 @@ package final class RecordedListing: BatchInput {
   /// The id of the manifest, and the range of its records.
   package let extent: ManifestExtent
   package let root: LocalPath?
+  /// Where the manifest was when the listing began.
+  let path: LocalPath
   package let hasOneRoot: Bool
   package private(set) var leftOut = LeftOutEntries()
   package let kind: Kind
@@ -39,30 +42,36 @@ package final class RecordedListing: BatchInput {
   private var earlier: ManifestReader?
   /// Adds files to the manifest; nil if the manifest is complete.
   private var addition: ManifestAddition?
-  /// Keeps other runs from the manifest that this run has written. Once a journal is begun, they need not be kept from it.
-  private var lock: AnyObject?
+  /// Gives the manifest that this run has written its final name, and keeps other runs from it; nil if the manifest has that
+  /// name, or if files are still listed.
+  private var unnamed: (any UnnamedManifest)?
+  private var hasJournal = false
 
   /// Opens or begins the manifest in the directory of the journals.
   ///
   /// - Parameters:
   ///   - name: the name of the listing.
+  ///   - hasJournals: whether a manifest has journals. The listing of one that has none is begun again: nothing was sent, and
+  ///     files may have changed since.
   ///   - list: begins the listing. This closure is not called if the manifest is complete.
   /// - Throws: `journalMisplaced` if the manifest belongs to another listing; `journalInUse`.
   package init(
     in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
-    followsLinks: Bool, _ list: () throws(BatchError) -> FileListing
+    followsLinks: Bool, hasJournals: (_ manifest: String) throws(BatchError) -> Bool,
+    _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) {
     (kind, uncompared) = (.round, 0)
     if let path = try RecordedRounds(in: directoryPath).manifests.last {
+      self.path = path
       let reader = try ManifestReader(path, followsLinks: followsLinks)
       (extent, root, hasOneRoot) = (reader.extent, reader.root, reader.hasOneRoot)
       round = reader.round ?? Round(number: 1)
       earlier = reader
     } else {
       round = Round(number: 1)
-      let path = directoryPath.appending(Self.partialName.bytes)
+      path = directoryPath.appending(Self.partialName.bytes)
       let (addition, earlier) = try ManifestAddition.begin(
-        in: directory, at: path, named: name, followsLinks: followsLinks, list)
+        in: directory, at: path, named: name, followsLinks: followsLinks, hasJournals: hasJournals, list)
       extent = ManifestExtent(id: addition.id, records: nil)
       root = earlier?.root ?? addition.root
       hasOneRoot = earlier?.hasOneRoot ?? addition.hasOneRoot
@@ -76,14 +85,15 @@ package final class RecordedListing: BatchInput {
   /// - Parameters:
   ///   - manifest: the manifest of the new round. If there is nothing new, it is the manifest of the round before.
   ///   - leftOut: the entries that the new listing has left out.
-  ///   - lock: keeps other runs from the manifest.
+  ///   - unnamed: gives the manifest its final name; nil if it has that name.
   init(
     _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries, accepted: AcceptedFiles?,
-    lock: AnyObject? = nil
+    unnamed: (any UnnamedManifest)? = nil
   ) {
-    (self.kind, self.leftOut, self.accepted, self.lock) = (kind, leftOut, accepted, lock)
+    (self.kind, self.leftOut, self.accepted, self.unnamed) = (kind, leftOut, accepted, unnamed)
     (round, uncompared) = (entries.round, entries.uncompared)
     (extent, root, hasOneRoot) = (manifest.extent, manifest.root, manifest.hasOneRoot)
+    path = manifest.path
     earlier = kind == .nothingNew ? nil : manifest
   }
 
@@ -109,16 +119,16 @@ package final class RecordedListing: BatchInput {
   }
 
   /// The id of the manifest and the range of its records, after the last file was listed.
-  package func completedExtent(at directory: LocalPath) throws(BatchError) -> ManifestExtent {
+  package func completedExtent() throws(BatchError) -> ManifestExtent {
     guard extent.records == nil else { return extent }
-    return try ManifestReader(directory.appending(Self.completeName.bytes)).extent
+    return try ManifestReader(path).extent
   }
 
-  /// Removes the manifest if it is complete, so that the next run lists the files again. It must be the manifest of the
-  /// first round, and no journal may refer to the
-  /// manifest.
-  package static func remove(from directory: DirectoryDescriptor) {
-    directory.remove(completeName)
+  /// Notes that a journal is begun, so that the manifest gets its final name as soon as it is complete.
+  package func noteJournal() throws(BatchError) {
+    hasJournal = true
+    try unnamed?.giveName()
+    unnamed = nil
   }
 
   /// Closes the manifest, on any thread; nil if the manifest is complete.
@@ -141,9 +151,9 @@ package final class RecordedListing: BatchInput {
     if earlier?.hasGaps ?? false { addition?.hasLostRecords = true }
     earlier = nil
     if let file = try addition?.next() { return file }
-    try addition?.complete()
-    if let addition { (leftOut, lock) = (addition.leftOut, addition) }
+    if let addition { (leftOut, unnamed) = (addition.leftOut, addition) }
     addition = nil
+    if hasJournal { try noteJournal() }
     return nil
   }
 }

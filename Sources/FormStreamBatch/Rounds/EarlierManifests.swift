@@ -14,6 +14,8 @@ package struct EarlierManifests: Sendable {
   let unnamedRuns: [String]
   /// The runs that manifests beside the journals name, and whose journals are not there; with those manifests.
   private let lostRuns: [String: LocalPath]
+  /// The manifests of rounds whose journals are all lost: a manifest has its final name as soon as a journal is begun.
+  private let withoutJournals: [String: LocalPath]
   /// For each list of failed files, the id of the manifest whose files they are.
   private let parents: [String: String]
 
@@ -35,11 +37,15 @@ package struct EarlierManifests: Sendable {
       found[header.id] = (path, header)
     }
     var namedRuns: [String: LocalPath] = [:]
+    var withoutJournals: [String: LocalPath] = [:]
     for directory in journals.directories {
       for path in try RecordedListing.manifests(in: directory) {
         let header = try ManifestReader.header(of: path)
         found[header.id] = (path, header)
         for run in header.journals { namedRuns[run] = path }
+        // A manifest of `plan` has no listing. Its journals may be anywhere.
+        guard header.listing != nil, !RecordedRounds.isPartial(path) else { continue }
+        if journals.heads(ofManifest: header.id).isEmpty { withoutJournals[header.id] = path }
       }
       // A copy without a journal is of a list that was not sent.
       for path in try SentFailedList.copies(in: directory) {
@@ -53,7 +59,8 @@ package struct EarlierManifests: Sendable {
         guard let header = try? ManifestReader.header(of: path), header.id == id else { continue }
         found[id] = (path, header)
       }
-      if found[id] == nil { missing.append(id) }
+      // A run that was killed when it had only begun its journal has left a manifest that the next run has written anew.
+      if found[id] == nil, try !journals.mentionNoFiles(ofManifest: id) { missing.append(id) }
     }
     let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
@@ -66,6 +73,7 @@ package struct EarlierManifests: Sendable {
     unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
     let runs = journals.runs
     lostRuns = namedRuns.filter { !runs.contains($0.key) }
+    self.withoutJournals = withoutJournals
     var last = Int64.min
     for id in missing { last = max(last, try journals.period(ofManifest: id).last) }
     lastTimeOfMissing = missing.isEmpty ? nil : last
@@ -138,15 +146,28 @@ package struct EarlierManifests: Sendable {
     if let id = missing.first(where: journals.isRecorded) { throw notFound(id) }
   }
 
-  /// Throws if a journal is missing that the manifest of a round names.
+  /// Throws if a journal is missing that the manifest of a round names, or all journals of a round.
   ///
   /// - Throws: `journalUnreadable`.
   package func checkJournals() throws(BatchError) {
-    guard !lostRuns.isEmpty else { return }
+    guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.
-    let runs = try JournalSet(in: journals.directories).runs
-    guard let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) else { return }
-    throw BatchError(
+    let journals = try JournalSet(in: journals.directories)
+    let runs = journals.runs
+    if let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
+      throw Self.journalLost(run, manifest)
+    }
+    let lost = withoutJournals.filter { journals.heads(ofManifest: $0.key).isEmpty }
+    if let (id, manifest) = lost.min(by: { $0.key < $1.key }) {
+      throw BatchError(
+        .journalUnreadable, on: id,
+        "The journal of the manifest \(manifest.description.quoted) is not beside it any more: put it back, or name another "
+          + "directory. Without it, what was sent is not known.")
+    }
+  }
+
+  private static func journalLost(_ run: String, _ manifest: LocalPath) -> BatchError {
+    BatchError(
       .journalUnreadable, on: run,
       "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
         + "it any more: put it back, or name another directory. Without it, what was sent is not known.")

@@ -31,33 +31,7 @@ struct EarlierRounds {
     }
   }
 
-  /// Removes the manifest of the last round if it has no journal, because its run was ended before it sent anything: what has
-  /// changed since is to be listed, too.
-  ///
-  /// - Parameter listing: the name of the listing. Another listing's manifest is left.
-  /// - Throws: `journalInUse` if its run goes on.
-  mutating func removeUnsent(
-    from directory: DirectoryDescriptor, ofListing listing: String
-  ) throws(BatchError) {
-    guard let path = rounds.manifests.last, let id = manifests.last, !hasJournals(of: id),
-      try ManifestReader.header(of: path).listing == listing
-    else { return }
-    let file = try ManifestAddition.writing(path) { () throws(SystemError) -> AppendedFile? in
-      let file = try AppendedFile(continuing: path.name, in: directory)
-      return try file.lock() ? file : nil
-    }
-    guard file != nil else { throw .manifestInUse(path) }
-    // Meanwhile, its run may have begun its journal and ended.
-    if try JournalSet(in: [self.path]).heads(ofManifest: id).isEmpty { directory.remove(path.name) }
-    self = try EarlierRounds(in: self.path, of: batch)
-    withExtendedLifetime(file) {}
-  }
-
-  private func hasJournals(of manifest: String) -> Bool { !journals.heads(ofManifest: manifest).isEmpty }
-
-  func hasJournals(of manifest: ManifestExtent) -> Bool {
-    hasJournals(of: manifest.id)
-  }
+  func hasJournals(of manifest: ManifestExtent) -> Bool { !journals.heads(ofManifest: manifest.id).isEmpty }
 
   /// What a new round is compared with.
   var comparison: RecordedListing.Comparison {
@@ -73,14 +47,14 @@ struct EarlierRounds {
   /// What the journals of a manifest say, and those of manifests that were sent meanwhile: later rounds, and lists of failed
   /// files.
   ///
-  /// - Parameter path: where the manifest is; nil if it has no records yet.
-  func index(of extent: ManifestExtent, at path: LocalPath?) throws(BatchError) -> JournalIndex {
+  /// - Parameter path: where the manifest is.
+  func index(of extent: ManifestExtent, at path: LocalPath) throws(BatchError) -> JournalIndex {
     try checkURL(extent.id)
     var index = try JournalIndex(
       of: extent, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
       sliceSize: batch.sliceSize)
     if batch.request.options.resumption.isChosen { try takeUnfinished(before: extent, in: &index) }
-    guard let path, journals.manifests.contains(where: { $0 != extent.id }) else { return index }
+    guard journals.manifests.contains(where: { $0 != extent.id }) else { return index }
     let manifest = try ManifestReader(
       path, shard: batch.shard, acceptsTornEnd: RecordedRounds.isPartial(path))
     let others = try EarlierManifests(of: journals, named: [path]).others(than: manifest) { id throws(BatchError) in

@@ -41,7 +41,6 @@ extension RecordedListing {
       try comparison.add(path)
     }
     let file = try NewManifest(ofRound: comparison.number, in: directory, at: directoryPath)
-    defer { file.removeIfIncomplete() }
     let listing = try list()
     let check = makeCheck(listing.hasOneRoot)
     comparison.sharesURLs = check != nil
@@ -59,21 +58,21 @@ extension RecordedListing {
       journals: Array(earlier.manifests.unnamedRuns.prefix(10_000)))
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
-    let manifest = try ManifestReader(try file.complete(), followsLinks: followsLinks)
+    let manifest = try ManifestReader(file.path, followsLinks: followsLinks)
     return RecordedListing(
-      .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, lock: file)
+      .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, unnamed: file)
   }
 }
 
 /// The manifest of a new round while it is written. A part of it that a killed run has left is written anew.
-private final class NewManifest {
+private final class NewManifest: UnnamedManifest {
   private let file: AppendedFile
   private let partial: FileName
   private let name: FileName
   private let directory: DirectoryDescriptor
   private let directoryPath: LocalPath
-  private var path: LocalPath { directoryPath.appending(partial.bytes) }
-  private var isComplete = false
+  var path: LocalPath { directoryPath.appending(partial.bytes) }
+  private var isNamed = false
 
   init(
     ofRound number: Int, in directory: DirectoryDescriptor, at directoryPath: LocalPath
@@ -103,20 +102,17 @@ private final class NewManifest {
     try ManifestAddition.writing(path) { () throws(SystemError) in try file.append(bytes) }
   }
 
-  /// Gives the manifest its final name, and returns its path. The file stays locked until this object is released, as that of
-  /// the first round does.
-  func complete() throws(BatchError) -> LocalPath {
+  deinit {
+    if !isNamed { directory.remove(partial) }
+  }
+
+  func giveName() throws(BatchError) {
     try ManifestAddition.writing(path) { () throws(SystemError) in
       try file.synchronize()
       _ = try directory.move(partial, to: directory, replacing: name)
-      isComplete = true
+      isNamed = true
       // Some file systems can't synchronize a directory.
       try? directory.synchronize()
     }
-    return directoryPath.appending(name.bytes)
-  }
-
-  func removeIfIncomplete() {
-    if !isComplete { directory.remove(partial) }
   }
 }

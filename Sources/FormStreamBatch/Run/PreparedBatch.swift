@@ -62,9 +62,9 @@ package struct PreparedBatch {
       return
     }
     let directory = try Self.directory(path)
-    var rounds = try EarlierRounds(in: path, of: batch)
+    let rounds = try EarlierRounds(in: path, of: batch)
     let listing = try Self.listing(
-      batch, &rounds, in: directory, at: path, observe, makeCheck)
+      batch, rounds, in: directory, at: path, observe, makeCheck)
     self.listing = listing
     manifest = listing.extent.id
     (batch.id, batch.hasManifest) = (listing.extent.id, true)
@@ -75,17 +75,13 @@ package struct PreparedBatch {
       (files, journal) = (listing, nil)
       return
     }
-    let earlier = try rounds.index(of: listing.extent, at: RecordedListing.manifests(in: path).last)
+    let earlier = try rounds.index(of: listing.extent, at: listing.path)
     var (files, extent): (any BatchInput, ManifestExtent) = (listing, listing.extent)
     if listing.kind == .round, let check = makeCheck(hasOneRoot: listing.hasOneRoot) {
       try listing.leaveRoom(upTo: earlier.end)
-      do throws(BatchError) { files = try check.checked(listing) } catch {
-        // The next run lists the files again, so that the user can correct what is wrong.
-        if listing.round.number == 1, !rounds.hasJournals(of: extent) { RecordedListing.remove(from: directory) }
-        throw error
-      }
+      files = try check.checked(listing)
       // The manifest is complete now.
-      extent = try listing.completedExtent(at: path)
+      extent = try listing.completedExtent()
     }
     self.files = files
     journal = try PlannedJournal(directory, extent, rounds, earlier, batch)
@@ -137,7 +133,7 @@ package struct PreparedBatch {
 
   /// The files of the round that is not finished, or of a new round.
   private static func listing(
-    _ batch: Batch, _ rounds: inout EarlierRounds, in directory: DirectoryDescriptor,
+    _ batch: Batch, _ rounds: EarlierRounds, in directory: DirectoryDescriptor,
     at path: LocalPath, _ observe: @escaping BatchPreparation.Observer,
     _ makeCheck: (_ hasOneRoot: Bool) -> URLCheck?
   ) throws(BatchError) -> RecordedListing {
@@ -151,10 +147,13 @@ package struct PreparedBatch {
         "There is nothing to resume in the directory \(path.description.quoted): check its name, or \(BatchSettingName.beginsRounds)."
       )
     }
-    if batch.rounds.beginsRounds { try rounds.removeUnsent(from: directory, ofListing: name) }
     guard batch.rounds.beginsRounds, try rounds.isLastFinished else {
       return try RecordedListing(
-        in: directory, at: path, named: name, followsLinks: options.followsLinks, list)
+        in: directory, at: path, named: name, followsLinks: options.followsLinks,
+        hasJournals: { manifest throws(BatchError) in
+          // A run may have begun its journal after the directory was read.
+          try !JournalSet(in: [path]).heads(ofManifest: manifest).isEmpty
+        }, list)
     }
     return try RecordedListing.newRound(
       in: directory, at: path, named: name, followsLinks: options.followsLinks,
@@ -165,9 +164,13 @@ package struct PreparedBatch {
   package func beginJournal() throws(BatchError) -> BatchRun.Journal? {
     guard let journal else { return nil }
     try listing?.leaveRoom(upTo: journal.earlier.end)
+    let writer = try JournalWriter(in: journal.directory, journal.head)
+    do throws(BatchError) { try listing?.noteJournal() } catch {
+      try? writer.close()
+      throw error
+    }
     return BatchRun.Journal(
-      writer: try JournalWriter(in: journal.directory, journal.head), earlier: journal.earlier,
-      skipsDoubtful: journal.skipsDoubtful)
+      writer: writer, earlier: journal.earlier, skipsDoubtful: journal.skipsDoubtful)
   }
 
   private static func directory(_ path: LocalPath) throws(BatchError) -> DirectoryDescriptor {

@@ -9,7 +9,8 @@ import Testing
     let result = try shell(
       """
       printf 'words' > f
-      unshare -rm sh -c 'mount -t tmpfs none /proc && "$F" --version && "$F" encode --boundary B -F a=@f -F $0=b' é
+      # Root may mount without a name space for users, which can't be made where the root directory was changed.
+      unshare $([ "$(id -u)" = 0 ] && echo -m || echo -rm) sh -c 'mount -t tmpfs none /proc && "$F" --version && "$F" encode --boundary B -F a=@f -F $0=b' é
       """)
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(result.output.hasPrefix("formstream 0."), "\(result.output)")

@@ -46,6 +46,8 @@ struct UploadState: Sendable {
     self.record = record.flatMap { $0.count <= Self.largestKeptBody ? $0 : nil }
   }
 
+  var isComplete: Bool { if case .complete = phase { true } else { false } }
+
   /// About how many bytes the file has.
   var keptSize: Int64 { Int64(json.line().count) }
 

@@ -91,6 +91,22 @@ import Testing
     }
   }
 
+  @Test func `the responses of another receiver count, too`() async throws {
+    let directory = try TemporaryDirectory()
+    let first = try UploadServer(in: directory)
+    var paths: [String] = []
+    for _ in 0..<3 { paths.append(try await first.beginAndBreak("abc", of: 6)) }
+    // Room for two responses.
+    let second = try UploadServer(in: directory) { $0.responseBytes = 2 * 4096 }
+    for path in paths {
+      #expect(try await first.patch(path, "def", at: 3, completes: true).status == 200)
+      #expect(try await second.head(path).headers("Upload-Complete") == ["?1"])
+    }
+    let own = try await second.beginAndBreak("abc", of: 3)
+    #expect(try await second.patch(own, "", at: 3, completes: true).status == 200)
+    #expect(await eventually { second.uploadFiles.count == 2 })
+  }
+
   /// Regression: it was removed when the last byte that the second receiver had seen was too old.
   @Test func `the response of another receiver is kept for its own time`() async throws {
     let directory = try TemporaryDirectory()

@@ -333,7 +333,7 @@ extension DirectoryDescriptor {
   /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has
   /// more than `limit` bytes.
   ///
-  /// - Throws: only if no descriptor is left. Then it is not known whether there is a file.
+  /// - Throws: if the file can't be read now, because no descriptor is left or the disk fails. Then it is not known what is in it.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `read`
   package func ownContents(of name: FileName, upTo limit: Int) throws(SystemError) -> [UInt8]? {
@@ -341,13 +341,13 @@ extension DirectoryDescriptor {
     let number: CInt
     do throws(SystemError) {
       number = try retryingInterrupts { name.withCString { openat(self.number, $0, flags) } }
-    } catch  where !error.isOutOfDescriptors {
+    } catch  where [ENOENT, ENOTDIR, ELOOP, ENXIO, EACCES, EPERM].contains(error.number) {
       return nil
     }
     defer { close(number) }
     var status = stat()
     guard fstat(number, &status) == 0, status.isOwn, status.isWrittenByOwnerOnly else { return nil }
-    return contents(of: number, upTo: limit)
+    return try contents(of: number, upTo: limit)
   }
 }
 
@@ -381,17 +381,20 @@ private func systemFile(_ path: String) -> String? {
   let number = open(path, O_RDONLY | O_CLOEXEC)
   guard number >= 0 else { return nil }
   defer { close(number) }
-  return contents(of: number, upTo: 64 * 1024).map { String(decoding: $0, as: UTF8.self) }
+  return (try? contents(of: number, upTo: 64 * 1024)).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// All bytes of a file; nil if it can't be read, or has more than `limit`.
-private func contents(of number: CInt, upTo limit: Int) -> [UInt8]? {
+/// All bytes of a file; nil if it has more than `limit`.
+private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [UInt8]? {
   var bytes: [UInt8] = []
   var piece = [UInt8](repeating: 0, count: 16 * 1024)
   while true {
     let count = read(number, &piece, piece.count)
-    if count < 0, errno == EINTR { continue }
-    guard count >= 0, bytes.count + count <= limit else { return nil }
+    if count < 0 {
+      if errno == EINTR { continue }
+      throw SystemError(number: errno)
+    }
+    guard bytes.count + count <= limit else { return nil }
     if count == 0 { return bytes }
     bytes += piece[..<count]
   }

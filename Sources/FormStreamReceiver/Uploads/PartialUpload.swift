@@ -85,7 +85,7 @@ final class PartialUpload: Sendable {
 
   /// An upload of an earlier receiver, or of another one; nil if there are no files of it that can be trusted.
   ///
-  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if no descriptor is left.
+  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if its files can't be read now.
   init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) throws {
     guard var found = try UploadState(of: id, in: directory) else { return nil }
     (self.id, self.store, self.directory, client) = (id, store, directory, found.client)
@@ -253,8 +253,7 @@ extension PartialUpload {
     let now = secondsSince1970()
     state.lastChange = min(directory.lastChange(of: id.stateName) ?? now, now)
     giveBack(to: 0, &state)
-    // The other receiver counts the response.
-    store.stopCounting(self)
+    store.countResponse(of: self, size: directory.size(of: id.stateName) ?? 0)
     return true
   }
 

@@ -109,7 +109,11 @@ final class UploadStore: Sendable {
     guard let upload = try PartialUpload(found: id, in: self, directory) else { return nil }
     index.withLock { $0[id] = upload }
     claimed.withLock { $0 += upload.claimedBytes }
-    if !upload.isComplete { shares.withLock { $0.begin(id, of: upload.client) } }
+    if upload.isComplete {
+      countResponse(of: upload, size: directory.size(of: id.stateName) ?? 0)
+    } else {
+      shares.withLock { $0.begin(id, of: upload.client) }
+    }
     return upload
   }
 
@@ -208,13 +212,16 @@ final class UploadStore: Sendable {
   /// Counts the kept response of a complete upload. Returns the uploads whose responses no longer fit, which the caller removes when
   /// it holds no lock.
   func keepResponse(of upload: PartialUpload, size: Int64) -> [PartialUpload] {
+    countResponse(of: upload, size: size)
+    let excess = shares.withLock { $0.takeExcess(over: settings.responseBytes) }
+    return index.withLock { index in excess.compactMap { index[$0] } }
+  }
+
+  /// Counts the kept response of a complete upload. Room is made for it when the next response is kept.
+  func countResponse(of upload: PartialUpload, size: Int64) {
     // Files take whole blocks.
     let bytes = (max(size, 1) + Self.blockSize - 1) / Self.blockSize * Self.blockSize
-    let excess = shares.withLock { shares in
-      shares.keep(upload.id, of: upload.client, bytes: bytes)
-      return shares.takeExcess(over: settings.responseBytes)
-    }
-    return index.withLock { index in excess.compactMap { index[$0] } }
+    shares.withLock { $0.keep(upload.id, of: upload.client, bytes: bytes) }
   }
 
   /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.
@@ -229,9 +236,6 @@ final class UploadStore: Sendable {
 
   /// Removes an upload and its files. Waits until it is not being processed.
   func remove(_ upload: PartialUpload) { upload.end() }
-
-  /// Stops counting an upload that another receiver has completed.
-  func stopCounting(_ upload: PartialUpload) { shares.withLock { $0.remove(upload.id) } }
 
   /// Forgets an upload that has ended.
   func forget(_ upload: PartialUpload) {

@@ -164,7 +164,7 @@ package final class AtomicFile: Sendable {
       try descriptor.flush()
       return try descriptor.identity()
     }
-    try descriptor.close()
+    try endWriting()
     guard let identity = try directory.identity(of: temporaryName) else { throw .notFound }
     return identity
   }
@@ -213,11 +213,17 @@ package final class AtomicFile: Sendable {
       try giveTemporaryName(&state)
     }
     guard state == .temporarilyNamed else { throw .notFound }
-    try descriptor.close()
+    try endWriting()
     return switch conflict {
     case .replace: try directory.move(temporaryName, to: target, replacing: name)
     case .refuse: try directory.move(temporaryName, to: target, ifFree: name)
     }
+  }
+
+  /// Closes the file. A file that was taken over stays open, because its owner has locked it: if it were closed before it has its
+  /// name, another process would take it for a file that was left.
+  private func endWriting() throws(SystemError) {
+    if keepsName { try descriptor.flush() } else { try descriptor.close() }
   }
 
   private func giveTemporaryName(_ state: inout State) throws(SystemError) {
@@ -230,6 +236,27 @@ package final class AtomicFile: Sendable {
   /// - Throws: `EISDIR` if a directory has the name.
   package func replace(_ name: FileName) throws(SystemError) {
     guard try commit(as: name) else { throw .isADirectory }
+  }
+
+  /// Undoes the commit of a file that was taken over: the file gets its earlier name back. Returns false, and does nothing, if the
+  /// file has had no other name, if that name is taken, or if another file has the name of the commit by now.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the commit.
+  ///   - identity: the file's identity.
+  package func takeBack(
+    from name: some PathBytes, in target: DirectoryDescriptor, ifStill identity: FileKey
+  ) -> Bool {
+    guard keepsName, (try? target.identity(of: name)) == identity,
+      (try? target.move(name, to: directory, ifFree: temporaryName)) == true
+    else { return false }
+    guard (try? directory.identity(of: temporaryName)) == identity else {
+      // Another process has just replaced the file. Its file gets its name back.
+      _ = try? directory.move(temporaryName, to: target, ifFree: name)
+      return false
+    }
+    state.withLock { $0 = .temporarilyNamed }
+    return true
   }
 
   /// Removes the file, unless it was committed or keeps an earlier name. A file without a name takes room until this object is released.

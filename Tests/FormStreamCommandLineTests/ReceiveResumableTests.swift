@@ -97,6 +97,81 @@ import Testing
     try receiver.end()
   }
 
+  /// Regression: the file was closed before it got its name, and so looked like one that was left. A receiver that started in this
+  /// moment made the file private for good, and said that the upload goes on.
+  @Test func `a receiver that starts waits for a file that another gives its name`() throws {
+    let place = try TemporaryDirectory()
+    let first = try Receiving(
+      shell: "strace -D -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_enter=60000000 "
+        + "$F receive --json --listen 0 --into kept", in: place)
+    let client = try RawClient(.ip("127.0.0.1", port: first.port))
+    try client.send(
+      "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 1048576\r\nUpload-Complete: ?1\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n" + String(repeating: "x", count: 1 << 20))
+    let path = try #require(try client.receiveResponse()?.values(of: "Location").first)
+    // The state says that the file is about to be moved, and a thread stays in one call.
+    _ = try first.shell(
+      """
+      until grep -q '"phase":"moving"' kept\(path).json; do sleep 0.01; done
+      n=0; until [ $n = 10 ]; do
+        if cat /proc/\(first.pid)/task/*/stat | grep -q ') t '; then n=$((n + 1)); else n=0; fi; sleep 0.01
+      done
+      """)
+    let second = try Receiving("--into", "kept", in: place)
+    let other = try RawClient(.ip("127.0.0.1", port: second.port))
+    try other.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try other.receiveResponse(toHEAD: true)?.status == 503)
+    _ = try first.shell(
+      "kill -9 $(sed -n 's/^TracerPid:[[:space:]]*//p' /proc/\(first.pid)/status)")
+    var status = 104
+    while status == 104 { status = try #require(try client.receiveResponse()).status }
+    #expect(status == 200)
+    #expect(try second.shell("stat -c %a kept/f").output == "644\n")
+    try other.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try other.receiveResponse(toHEAD: true)?.values(of: "Upload-Complete") == ["?1"])
+    try first.end()
+    try second.end()
+  }
+
+  /// Regression: an upload whose state could not be read for want of a descriptor, or because the disk failed, was unknown for
+  /// good, so the client sent it again.
+  @Test(arguments: [("openat", "EMFILE", 503), ("openat", "EIO", 500), ("read", "EIO", 500)])
+  func `an upload that can't be opened at the start is found later`(
+    _ call: String, _ error: String, _ status: Int
+  ) throws {
+    let place = try TemporaryDirectory()
+    let path: String
+    do {
+      let receiver = try Receiving("--into", "kept", in: place)
+      let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+      try client.send(
+        "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 1048576\r\nUpload-Complete: ?1\r\n"
+          + "Upload-Draft-Interop-Version: 8\r\n\r\n" + String(repeating: "x", count: 1 << 20))
+      path = try #require(try client.receiveResponse()?.values(of: "Location").first)
+      var status = 104
+      while status == 104 { status = try #require(try client.receiveResponse()).status }
+      #expect(status == 200)
+      try receiver.end()
+    }
+    let receiver = try Receiving(
+      shell: "strace -D -f -qq -o /dev/null -e trace=\(call) -P '\(path.dropFirst(21)).json' "
+        + "-P '\(place.path)/kept\(path).json' -e inject=\(call):error=\(error) $F receive --json --listen 0 --into kept",
+      in: place)
+    let statuses = try (0..<2).map { attempt in
+      if attempt == 1 {
+        _ = try receiver.shell(
+          "kill -9 $(sed -n 's/^TracerPid:[[:space:]]*//p' /proc/\(receiver.pid)/status)")
+      }
+      let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+      try client.send(
+        "PATCH \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: application/partial-upload\r\nUpload-Offset: 1048576\r\n"
+          + "Content-Length: 0\r\nUpload-Complete: ?1\r\n\r\n")
+      return try client.receiveResponse()?.status
+    }
+    #expect(statuses == [status, 200])
+    try receiver.end()
+  }
+
   @Test func `the thread that removes old uploads ends with the last of them`() throws {
     let receiver = try Receiving("--into", "kept", "--upload-age", "1")
     let client = try RawClient(.ip("127.0.0.1", port: receiver.port))

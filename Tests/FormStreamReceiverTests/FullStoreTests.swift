@@ -77,6 +77,65 @@ struct FullStoreTests {
     }
   }
 
+  /// Regression: by tus, its bytes were removed.
+  @Test func `a file that arrives by tus when the disk is full stays, too`() async throws {
+    try await Self.withDisk("256k", files: 100) { directory in
+      let server = try UploadServer(in: directory)
+      let path = try #require(try await server.createByTus(length: 8192).headers("Location").first)
+      let body = String(repeating: "x", count: 8192)
+      let client = try server.client()
+      try client.send(UploadServer.tusPatchHead(path, 8192, at: 0) + body.prefix(4096))
+      #expect(await eventually { server.bodySize(path) == 4096 })
+      _ = try run(
+        program: "/bin/bash", ["-c", "head -c 1M /dev/zero > fill 2> /dev/null"], in: directory)
+      try client.send(String(body.suffix(4096)))
+      let full = try client.response()
+      #expect(full.status == 507, "\(full)")
+      #expect(full.text.contains("What had arrived before is kept."), "\(full)")
+      let stillFull = try await server.headByTus(path)
+      #expect(stillFull.status == 507, "\(stillFull)")
+      #expect(stillFull.headers("Upload-Offset") == [])
+      #expect(Self.names(server) == [])
+      #expect(truncate(directory.path("fill"), 0) == 0)
+      let last = try await server.headByTus(path)
+      #expect(last.status == 200, "\(last)")
+      #expect(last.headers("Upload-Offset") == ["8192"])
+      #expect(try server.server.text("file") == body)
+    }
+  }
+
+  /// Regression: the response stayed in memory, and the next receiver said that the outcome is not known.
+  @Test func `a response that found no room is written when there is some`() async throws {
+    try await Self.withDisk("256k", files: 100) { directory in
+      let path: String
+      do {
+        // Old uploads are looked for every two seconds.
+        let server = try UploadServer(in: directory) { $0.age = .seconds(16) }
+        // The state takes one page without the response, and two with it.
+        let (client, told) = try server.begin(
+          "abc", of: 6, to: "/a", "X-Long: \(String(repeating: "x", count: 3300))")
+        path = told
+        #expect(await eventually { server.bodySize(path) == 3 })
+        _ = try run(
+          program: "/bin/bash",
+          ["-c", "head -c 1M /dev/zero > fill 2> /dev/null; truncate -s -4096 fill"], in: directory)
+        try client.send("def")
+        #expect(try client.response().status == 200)
+        let state = String(path.dropFirst()) + ".json"
+        #expect(try server.server.text(state).contains(#""phase":"moving""#))
+        #expect(truncate(directory.path("fill"), 0) == 0)
+        #expect(
+          await eventually {
+            (try? server.server.text(state).contains(#""phase":"complete""#)) == true
+          })
+      }
+      let server = try UploadServer(in: directory)
+      let again = try await server.patch(path, "", at: 6, completes: true)
+      #expect(again.status == 200, "\(again)")
+      #expect(again.text.contains(#""stored_as":"a""#), "\(again)")
+    }
+  }
+
   /// The number of files that the disk still takes decides which step fails: the state, the copy, or the directories of the name.
   @Test(arguments: [false, true], 0...5)
   func `whichever step finds no room, the upload can be completed later`(

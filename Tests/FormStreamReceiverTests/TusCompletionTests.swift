@@ -1,4 +1,5 @@
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamReceiver
 import FormStreamTestSupport
 import Foundation
@@ -151,20 +152,69 @@ import Testing
     #expect(server.storedNames == [])
   }
 
-  @Test(arguments: [503, 507])
-  func `nor is an upload kept that was refused for the moment`(_ status: Int) async throws {
+  /// Regression: its bytes were removed, and the client had to send all of them again.
+  @Test(arguments: [503, 507], [true, false])
+  func `an upload that was refused for the moment can be completed later`(
+    _ status: Int, _ asks: Bool
+  ) async throws {
     let directory = try TemporaryDirectory()
-    let receiver = try Self.receiver(in: directory) { try UploadResponse(status: status) }
+    let hasRoom = Guarded(false)
+    let receiver = try Self.receiver(in: directory) {
+      hasRoom.withLock(\.self) ? nil : try UploadResponse(status: status)
+    }
     let path = try await Self.create(receiver)
-    let states = try await onNewThread {
+    let head = "HEAD \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n"
+    let responses = try await onNewThread {
       let client = try Self.client(receiver)
       try client.send(UploadServer.tusPatchHead(path, 3, at: 0) + "abc")
-      let last = try client.response().status
-      try client.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n")
-      return [last, try client.response(toHead: true).status]
+      let last = try client.response()
+      // No offset: the client would take that for a success.
+      try client.send(head)
+      let state = try client.response(toHead: true)
+      hasRoom.withLock { $0 = true }
+      try client.send(asks ? head : UploadServer.tusPatchHead(path, 0, at: 3))
+      return [last, state, try client.response(toHead: asks)]
     }
-    #expect(states == [status, 404])
-    #expect(directory.names == [".formstream-uploads"])
+    #expect(responses.map(\.status) == [status, status, asks ? 200 : 204])
+    #expect(responses.map { $0.headers("Upload-Offset") } == [[], [], ["3"]])
+    #expect(directory.names.sorted() == [".formstream-uploads", "file"])
+    await receiver.stop()
+  }
+
+  @Test func `a receiver that starts completes an upload that was refused for the moment`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let path: String
+    do {
+      let receiver = try Self.receiver(in: directory) { try UploadResponse(status: 507) }
+      path = try await Self.create(receiver)
+      let status = try await onNewThread {
+        let client = try Self.client(receiver)
+        try client.send(UploadServer.tusPatchHead(path, 3, at: 0) + "abc")
+        return try client.response().status
+      }
+      #expect(status == 507)
+      await receiver.stop()
+    }
+    let server = try UploadServer(in: directory)
+    #expect(try await server.headByTus(path).status == 200)
+    #expect(try server.server.text("file") == "abc")
+  }
+
+  /// Nobody could complete it: the client never got the URL.
+  @Test func `an upload whose creation was refused for the moment is gone`() async throws {
+    let directory = try TemporaryDirectory()
+    let receiver = try Self.receiver(in: directory) { try UploadResponse(status: 507) }
+    let response = try await onNewThread {
+      let client = try Self.client(receiver)
+      try client.send(
+        "POST / HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 3\r\nContent-Length: 3\r\n"
+          + "Content-Type: application/offset+octet-stream\r\n\r\nabc")
+      return try client.response()
+    }
+    #expect(response.status == 507)
+    #expect(response.headers("Location") == [])
     #expect(try directory.names(in: ".formstream-uploads") == [])
     await receiver.stop()
   }

@@ -90,4 +90,44 @@ import Testing
     #expect(kept == Array(repeating: 404, count: 13) + Array(repeating: 200, count: 7))
     #expect(server.uploadFiles.count == 8)
   }
+
+  /// Sends uploads by tus of one byte each over one connection; returns how many times each status came.
+  private static func flood(
+    _ server: UploadServer, from address: String, count: Int, length: Int
+  ) async throws -> [String: Int] {
+    let result = try await onNewThread {
+      try run(
+        program: "/usr/bin/curl",
+        [
+          "-sS", "--interface", address, "-o", "/dev/null", "-w", "%{http_code}\n", "-H",
+          "Tus-Resumable: 1.0.0", "-H", "Upload-Length: \(length)", "-H",
+          "Content-Type: application/offset+octet-stream", "--data-binary", "a",
+          "http://127.0.0.1:\(server.port)/[1-\(count)]",
+        ])
+    }
+    let statuses = result.output.split(separator: "\n").map(String.init)
+    return Dictionary(grouping: statuses, by: \.self).mapValues(\.count)
+  }
+
+  @Test func `thousands of uploads of one client keep no other out`() async throws {
+    let server = try UploadServer { $0.responseBytes = 1024 * 1024 }
+    let begun = try await server.beginAndBreak("abc", of: 6, to: "/a")
+    let complete = try await server.beginAndBreak("abc", of: 3, to: "/b")
+    #expect(try await server.patch(complete, "", at: 3, completes: true).status == 200)
+    // 127.0.0.1 has one of the 1,024.
+    let incomplete = try await Self.flood(server, from: "127.0.0.2", count: 1200, length: 2)
+    #expect(incomplete == ["201": 1023, "503": 177])
+    let other = try await Self.create(server, from: "127.0.0.3")
+    #expect(other.status == "201")
+    // These are complete, and each takes the room of the one before.
+    let statuses = try await Self.flood(server, from: "127.0.0.3", count: 1000, length: 1)
+    #expect(statuses == ["201": 1000])
+    #expect(try await server.patch(begun, "def", at: 3, completes: true).status == 200)
+    let again = try await server.patch(complete, "", at: 3, completes: true)
+    #expect(again.status == 200, "\(again)")
+    #expect(again.text.contains(#""stored_as":"b""#), "\(again)")
+    #expect(try await server.patchByTus(other.path, "b", at: 1).status == 204)
+    // The responses that fit into 1 MiB, and two files for each upload that is not complete.
+    #expect(server.uploadFiles.count <= 256 + 2 * 1024)
+  }
 }

@@ -4,7 +4,8 @@ import FormStreamPlatform
 /// Stores several files together: either each file gets its name, or no file does.
 ///
 /// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
-/// given so far, except those that replaced another file: that file can't be restored.
+/// given so far, except those that replaced another file: that file can't be restored. A file that was taken over gets its earlier
+/// name back, because it may be the only copy of its bytes.
 ///
 /// Other uploads may store files under the same names at any time. So a name counts as added only if the system found it free
 /// at the moment of storing, and a roll-back removes only files that still belong to this transaction.
@@ -33,7 +34,7 @@ final class StoreTransaction {
   /// The paths of the files, by their indices.
   private var paths: [Int: LocalPath] = [:]
   /// The files stored under names that were free.
-  private var added: [LocalPath: FileKey] = [:]
+  private var added: [LocalPath: File] = [:]
   /// The files that replaced another.
   private var replaced: Set<LocalPath> = []
   /// The identities of the files in `added` and `replaced`: a file system may treat two spellings as one name.
@@ -81,9 +82,12 @@ final class StoreTransaction {
   /// paths of the files that stay, by their indices.
   func rollBack() -> [Int: LocalPath] {
     var kept = replaced
-    for (path, identity) in added {
+    for (path, file) in added {
       guard let (directory, name) = parent(of: path) else { continue }
-      let isGone = replaceLock.withLock { _ in directory.remove(name, ifStill: identity) }
+      let isGone = replaceLock.withLock { _ in
+        file.file.takeBack(from: name, in: directory, ifStill: file.identity)
+          || directory.remove(name, ifStill: file.identity)
+      }
       if !isGone { kept.insert(path) }
     }
     for (path, identity) in made.reversed() {
@@ -118,7 +122,7 @@ final class StoreTransaction {
         // The note is made before the file can be found by its name. Without --overwrite, nothing is replaced.
         if conflict != .addNumber { renamedFiles.note(file.identity, isRenamed: !isAsSent) }
         if try file.file.commit(as: name, in: directory, ifTaken: .refuse) {
-          added[path] = file.identity
+          added[path] = file
           identities.insert(file.identity)
           return path
         }

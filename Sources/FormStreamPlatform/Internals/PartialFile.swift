@@ -49,7 +49,26 @@ package final class PartialFile: Sendable {
   /// regular file of this user. It has no other names, and no other user can write to it.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`
-  package init?(leftAs name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
+  package convenience init?(
+    leftAs name: FileName, in directory: DirectoryDescriptor
+  ) throws(SystemError) {
+    var isInUse = false
+    try self.init(leftAs: name, in: directory, isInUse: &isInUse)
+  }
+
+  /// Opens a file that was left incomplete, like ``init(leftAs:in:)``.
+  ///
+  /// - Parameters:
+  ///   - isPublished: whether this program may have given the file the mode of a complete file, in which others may write. Such a
+  ///     file is trusted, and gets its private mode back. That is done only when it is known that nobody uses the file: whoever
+  ///     is moving it to its name would store it with the wrong mode.
+  ///   - isInUse: is set to true if the file is in use.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`, `fchmod`
+  package init?(
+    leftAs name: FileName, in directory: DirectoryDescriptor, isPublished: Bool = false,
+    isInUse: inout Bool
+  ) throws(SystemError) {
     // O_NONBLOCK: if the name belongs to a pipe, opening it must not block.
     let flags = O_RDWR | O_NOFOLLOW | O_APPEND | O_NONBLOCK | O_CLOEXEC
     do throws(SystemError) {
@@ -60,9 +79,13 @@ package final class PartialFile: Sendable {
     }
     (self.name, self.directory) = (name, directory)
     let status = try status
-    guard status.isOwn, status.st_nlink == 1, try descriptor.lock() == .granted, try hasName else {
+    guard status.isOwn, isPublished || status.isWrittenByOwnerOnly, status.st_nlink == 1 else {
       return nil
     }
+    let lock = try descriptor.lock()
+    isInUse = lock == .refused
+    guard lock == .granted, try hasName else { return nil }
+    if isPublished { try descriptor.setPermissions(0o600) }
   }
 
   /// C: `fstat`
@@ -310,7 +333,7 @@ extension DirectoryDescriptor {
   /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has
   /// more than `limit` bytes.
   ///
-  /// - Throws: only if no descriptor is left. Then it is not known whether there is a file.
+  /// - Throws: if the file can't be read now, because no descriptor is left or the disk fails. Then it is not known what is in it.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `read`
   package func ownContents(of name: FileName, upTo limit: Int) throws(SystemError) -> [UInt8]? {
@@ -318,21 +341,21 @@ extension DirectoryDescriptor {
     let number: CInt
     do throws(SystemError) {
       number = try retryingInterrupts { name.withCString { openat(self.number, $0, flags) } }
-    } catch  where !error.isOutOfDescriptors {
+    } catch  where [ENOENT, ENOTDIR, ELOOP, ENXIO, EACCES, EPERM].contains(error.number) {
       return nil
     }
     defer { close(number) }
     var status = stat()
-    guard fstat(number, &status) == 0, status.isOwn else { return nil }
-    return contents(of: number, upTo: limit)
+    guard fstat(number, &status) == 0, status.isOwn, status.isWrittenByOwnerOnly else { return nil }
+    return try contents(of: number, upTo: limit)
   }
 }
 
 extension stat {
-  /// Whether it is a regular file of this user's that no other user can write.
-  fileprivate var isOwn: Bool {
-    st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_mode & (S_IWGRP | S_IWOTH) == 0
-  }
+  /// Whether it is a regular file of this user's.
+  fileprivate var isOwn: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() }
+
+  fileprivate var isWrittenByOwnerOnly: Bool { st_mode & (S_IWGRP | S_IWOTH) == 0 }
 }
 
 /// A text that is different after each start of the system; nil if the system has none.
@@ -358,17 +381,20 @@ private func systemFile(_ path: String) -> String? {
   let number = open(path, O_RDONLY | O_CLOEXEC)
   guard number >= 0 else { return nil }
   defer { close(number) }
-  return contents(of: number, upTo: 64 * 1024).map { String(decoding: $0, as: UTF8.self) }
+  return (try? contents(of: number, upTo: 64 * 1024)).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// All bytes of a file; nil if it can't be read, or has more than `limit`.
-private func contents(of number: CInt, upTo limit: Int) -> [UInt8]? {
+/// All bytes of a file; nil if it has more than `limit`.
+private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [UInt8]? {
   var bytes: [UInt8] = []
   var piece = [UInt8](repeating: 0, count: 16 * 1024)
   while true {
     let count = read(number, &piece, piece.count)
-    if count < 0, errno == EINTR { continue }
-    guard count >= 0, bytes.count + count <= limit else { return nil }
+    if count < 0 {
+      if errno == EINTR { continue }
+      throw SystemError(number: errno)
+    }
+    guard bytes.count + count <= limit else { return nil }
     if count == 0 { return bytes }
     bytes += piece[..<count]
   }

@@ -448,7 +448,7 @@ extension IncomingRequest {
       peer: connection.peer,
       // A malformed request line may have the target in the place of the method.
       method: (processed?.origin ?? head)?.method.hidingUploadIDs ?? "-",
-      target: processed?.origin.target ?? target.hidingUploadIDs, time: time,
+      target: (processed?.origin.target ?? target).hidingUploadIDs, time: time,
       framing: processed == nil ? head?.framing ?? .none : .contentLength,
       contentLength: processed?.size ?? head?.contentLength, status: status,
       form: ReceivedForm(
@@ -469,6 +469,8 @@ extension RequestHead {
     // A path that ends in a slash names no file.
     let name = isTus ? tusFilename ?? "" : method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
     return PartDescription(
-      filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
+      filename: name.isEmpty ? nil : name,
+      // The type is in the record.
+      contentType: values(of: "content-type").first?.hidingUploadIDs)
   }
 }

@@ -73,10 +73,9 @@ extension RequestHead {
     guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
       return UploadRefusal(
         .versionUnknown, status: 505,
-        "The version \(version.quoted) is not supported: use HTTP/1.1.".hidingUploadIDs)
+        "The version \(version.quoted) is not supported: use HTTP/1.1.")
     }
-    // The sentence may quote the URL of an upload, and is logged.
-    if let flaw { return UploadRefusal(.badRequest, status: 400, "\(flaw).".hidingUploadIDs) }
+    if let flaw { return UploadRefusal(.badRequest, status: 400, "\(flaw).") }
     let size = fields.reduce(method.utf8.count + target.utf8.count) {
       $0 + $1.name.utf8.count + $1.bytes.count + 4
     }

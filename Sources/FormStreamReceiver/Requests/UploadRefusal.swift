@@ -76,13 +76,15 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
   public init(_ code: Code, status: Int, _ description: String) {
     self.code = code
     self.status = (400...599).contains(status) ? status : 500
-    self.description = description
+    // The sentence may quote the URL of an upload, and is logged.
+    self.description = description.hidingUploadIDs
     response = nil
   }
 
   /// A refusal with a response of its own.
   init(_ code: Code, status: Int, _ description: String, sending response: UploadResponse) {
-    (self.code, self.status, self.description, self.response) = (code, status, description, response)
+    (self.code, self.status, self.response) = (code, status, response)
+    self.description = description.hidingUploadIDs
   }
 
   /// The refusal that stands for a handler's own response.

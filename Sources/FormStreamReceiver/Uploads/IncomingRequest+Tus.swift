@@ -47,13 +47,13 @@ extension IncomingRequest {
   /// Tells how much of an upload has arrived.
   ///
   /// To the client, an upload with all its bytes is a success. So this waits for its processing. If the upload is not processed
-  /// yet, because its last request broke off or the receiver was killed, it is processed now.
+  /// yet, because its last request broke off, the receiver was killed or there was no room, it is processed now.
   func tusProgress(
     of upload: PartialUpload, _ head: RequestHead, in store: UploadStore
   ) throws -> Step {
     let progress = try upload.progress(afterProcessing: true)
     let recorded = try upload.recorded
-    if case .processing = recorded?.phase { return respondUnknown(to: head) }
+    if progress.isComplete, case .processing = recorded?.phase { return respondUnknown(to: head) }
     if let recorded, recorded.origin.isTus, !progress.isComplete, progress.offset == progress.length,
       let request = try upload.begin(
         on: connection, at: progress.offset, length: nil, digests: false, checks: false)

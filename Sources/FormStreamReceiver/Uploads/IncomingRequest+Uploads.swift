@@ -18,7 +18,7 @@ extension IncomingRequest {
         head, "GET, HEAD, OPTIONS, POST, PUT",
         limits: store.limits(size: service.configuration.limits.body ?? .max), in: store)
     case .use(let id):
-      guard let upload = id.flatMap(store.upload) else {
+      guard let upload = try id.flatMap({ try store.upload($0) }) else {
         try refuseBody(head)
         throw UploadRefusal.noSuchUpload
       }
@@ -364,7 +364,15 @@ extension IncomingRequest {
       try processed.noteStoring(movesFile: movesFile)
       return respond(try collector.end { upload, parts in try upload.endAndRespond(parts) })
     } catch {
-      return refuse(UploadRefusal(stored(error, isKept: !origin.isTus)), cause: error, isRead: true)
+      return refuse(refusal(of: error, by: processed), cause: error, isRead: true)
     }
+  }
+
+  /// The refusal of a complete upload. It says if the upload can be completed later.
+  private func refusal(of error: any Error, by processed: ProcessedUpload) -> UploadRefusal {
+    let refusal = UploadRefusal(stored(error, isKept: false))
+    let namesFiles = (error as? StorageError).map { !$0.kept.isEmpty } ?? false
+    guard processed.canBeCompleted(after: refusal.status), !namesFiles else { return refusal }
+    return UploadRefusal(stored(error, isKept: true), remains: StorageError.remains(isKept: true))
   }
 }

@@ -78,9 +78,9 @@ extension PartialUpload {
   /// - Parameter before: the file that ``noteStoring(_:movesFile:)`` returned.
   func reopen(_ whole: Whole, by before: AtomicFile?) {
     try? before?.replace(id.stateName)
-    try? whole.file.close()
-    // The file may have got the mode of a stored file already.
+    // The file may have got the mode of a stored file already. As long as it is open, no other receiver uses it.
     try? directory.setPermissions(0o600, of: id.bodyName)
+    try? whole.file.close()
     change { state in
       state.phase = .open
       state.lastChange = secondsSince1970()

@@ -50,6 +50,7 @@ extension PartialUpload {
       guard state.phase == .open else { throw UploadRefusal.noSuchUpload }
       endRequest(&state)
       try open(&state)
+      if state.phase == .complete { return nil }
       do {
         if let offset, offset != state.offset {
           throw UploadRefusal.mismatchingOffset(expected: state.offset, provided: offset)
@@ -171,14 +172,20 @@ extension PartialUpload {
     close(&state)
   }
 
-  /// Opens the file of bytes. The file decides how many bytes have arrived.
+  /// Opens the file of bytes. The file decides how many bytes have arrived. If another receiver has completed the upload, the upload
+  /// is complete after this.
   private func open(_ state: inout State) throws {
+    var isInUse = false
     if state.file == nil {
-      state.file = try PartialFile(leftAs: id.bodyName, in: directory)
+      state.file = try PartialFile(leftAs: id.bodyName, in: directory, isInUse: &isInUse)
     }
     guard let file = state.file else {
-      // Another receiver uses the file, or somebody has replaced it or removed it.
-      if try directory.identity(of: id.bodyName) == nil { end(&state) }
+      if isInUse { throw UploadRefusal.uploadInUse }
+      if try directory.identity(of: id.bodyName) == nil {
+        // Another receiver has completed the upload, or somebody has removed the file.
+        if try noteOutcomeElsewhere(&state) { return }
+        end(&state)
+      }
       throw UploadRefusal.noSuchUpload
     }
     var size = try file.size

@@ -83,25 +83,29 @@ final class PartialUpload: Sendable {
     (self.state, standing) = (Guarded(state), Guarded(Standing(state)))
   }
 
-  /// An upload of an earlier receiver; nil if its files can't be trusted, or another receiver is using them.
-  init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) {
-    guard var found = try? UploadState(of: id, in: directory) else { return nil }
+  /// An upload of an earlier receiver, or of another one; nil if there are no files of it that can be trusted.
+  ///
+  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if its files can't be read now.
+  init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) throws {
+    guard var found = try UploadState(of: id, in: directory) else { return nil }
     (self.id, self.store, self.directory, client) = (id, store, directory, found.client)
     var state = State(length: found.length, lastChange: 0)
     var isWritten = true
-    if case .processing(movesFile: true) = found.phase {
-      // The file may have got the mode of a stored file already.
-      try? directory.setPermissions(0o600, of: id.bodyName)
-    }
-    let body = try? PartialFile(leftAs: id.bodyName, in: directory)
+    let isPublished = if case .processing(movesFile: true) = found.phase { true } else { false }
+    var isInUse = false
+    let body = try PartialFile(
+      leftAs: id.bodyName, in: directory, isPublished: isPublished, isInUse: &isInUse)
+    // What becomes of an upload that is not complete is known when the other receiver is done with it.
+    if isInUse, !found.isComplete { throw UploadRefusal.uploadInUse }
     state.offset = (try? body?.size) ?? 0
     state.uncheckedFrom = found.uncheckedFrom
     if let start = found.uncheckedFrom { state.offset = min(state.offset, start) }
     // A receiver that was killed could not give back the room that it had reserved.
     if let body, (try? body.releaseUnusedRoom()) == nil { state.isReserved = true }
     let name = body == nil ? id.stateName : id.bodyName
-    state.lastChange = directory.lastChange(of: name) ?? 0
-    if case .processing(movesFile: true) = found.phase, body != nil {
+    // A clock may have been wrong: a file from the future is not kept longer than others.
+    state.lastChange = min(directory.lastChange(of: name) ?? 0, secondsSince1970())
+    if isPublished, body != nil {
       // The file would have another name if it had been stored.
       found.phase = .open
       isWritten = (try? found.write(as: id, in: directory)) != nil
@@ -189,9 +193,22 @@ extension PartialUpload {
   func tidy(age: Int64, grace: Int64) {
     let standing = standing.withLock(\.self)
     if standing.isExpired(after: age) { return endIf { $0.isExpired(after: age) } }
+    writeAgain()
     guard standing.claimsMore, standing.isIdle(for: grace) else { return }
     change { state in
       if Standing(state).isIdle(for: grace) { giveBack(to: state.offset, &state) }
+    }
+  }
+
+  /// Writes a state for which there was no room. There may be room by now.
+  private func writeAgain() {
+    guard unwritten.withLock({ $0 != nil }) else { return }
+    change { state in
+      // An upload that has ended has no files.
+      guard state.phase == .open || state.phase == .complete,
+        let recorded = unwritten.withLock(\.self)
+      else { return }
+      try? write(recorded)
     }
   }
 
@@ -213,12 +230,31 @@ extension PartialUpload {
   /// Another receiver in the same directory may go on with an upload that this one has found. Then it has the file open, or has
   /// written to it. Returns whether it has the file open, and notes when it has written to it.
   private func isUsedElsewhere(_ state: inout State) -> Bool {
-    guard state.phase == .open, let change = directory.lastChange(of: id.bodyName) else {
-      return false
+    guard state.phase == .open else { return false }
+    guard let change = directory.lastChange(of: id.bodyName) else {
+      // If that can't be known now, it can be later.
+      return (try? noteOutcomeElsewhere(&state)) ?? true
     }
     let isFree = (try? PartialFile(leftAs: id.bodyName, in: directory)) != nil
-    state.lastChange = max(state.lastChange, isFree ? change : secondsSince1970())
+    let now = secondsSince1970()
+    state.lastChange = max(state.lastChange, isFree ? min(change, now) : now)
     return !isFree
+  }
+
+  /// Another receiver in the same directory may have completed an upload that this one has found: then it has moved or removed the
+  /// file with the bytes, and the file of the state has the response. Returns whether it has done so, and notes that.
+  func noteOutcomeElsewhere(_ state: inout State) throws(SystemError) -> Bool {
+    guard let recorded = try recorded else { return false }
+    if case .open = recorded.phase { return false }
+    state.phase = .complete
+    state.length = recorded.length ?? state.length
+    state.offset = state.length ?? state.offset
+    state.uncheckedFrom = nil
+    let now = secondsSince1970()
+    state.lastChange = min(directory.lastChange(of: id.stateName) ?? now, now)
+    giveBack(to: 0, &state)
+    store.countResponse(of: self, size: directory.size(of: id.stateName) ?? 0)
+    return true
   }
 
   /// Claims room for the complete upload, as long as that is known, or for what has arrived.

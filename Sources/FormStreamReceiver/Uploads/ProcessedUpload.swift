@@ -27,7 +27,18 @@ final class ProcessedUpload {
     self.purpose = purpose
   }
 
-  deinit { if !isSettled { upload.reopen(whole, by: stateBefore) } }
+  deinit {
+    guard !isSettled else { return }
+    if isURLKnown { upload.reopen(whole, by: stateBefore) } else { upload.discard(whole) }
+  }
+
+  /// Whether the client can go on with the upload. A refused creation by tus doesn't name the upload's URL.
+  private var isURLKnown: Bool { !origin.isTus || purpose != .creation }
+
+  /// Whether the upload can be completed again after a response with this status.
+  func canBeCompleted(after status: Int) -> Bool {
+    Self.passingStatuses.contains(status) && isURLKnown && upload.hasBytes
+  }
 
   /// The bytes of the complete upload.
   var size: Int64 { whole.size }
@@ -74,22 +85,23 @@ final class ProcessedUpload {
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
   /// nothing is noted, and the client may complete the upload once more (`?0`).
   ///
-  /// To a client of tus, an upload that has all its bytes is a success. So one that was refused is removed.
+  /// To a client of tus, an upload that has all its bytes is a success. So one that was refused for good is removed. One for which
+  /// there was no room is processed again when the client asks for the offset.
   ///
   /// - Parameter record: the record of the upload; nil if the client must not get it.
   func settle(_ response: inout Response, record: [UInt8]? = nil) {
     guard !isSettled else { return }
     isSettled = true
-    if origin.isTus {
+    if canBeCompleted(after: response.status) {
+      if !origin.isTus { response.headers.append("Upload-Complete", "?0") }
+      upload.reopen(whole, by: stateBefore)
+    } else if origin.isTus {
       guard response.status < 400 else { return upload.discard(whole) }
       upload.finish(
         Self.complete(tusResponse(for: .part, record: record)), record: record, whole)
       let closes = response.closes
       response = Self.complete(tusResponse(for: purpose, record: record))
       response.closes = closes
-    } else if Self.passingStatuses.contains(response.status), upload.hasBytes {
-      response.headers.append("Upload-Complete", "?0")
-      upload.reopen(whole, by: stateBefore)
     } else {
       response = Self.complete(response)
       upload.finish(response, record: nil, whole)

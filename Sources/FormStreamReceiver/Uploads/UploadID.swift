@@ -79,6 +79,14 @@ extension String {
   }
 }
 
+extension RequestHead {
+  /// Whether the path has the URL of an upload in it, in any spelling.
+  var namesUpload: Bool {
+    let path = "/\(decodedPath)"
+    return path.hidingUploadIDs != path && path.lowercased().contains(UploadID.prefix)
+  }
+}
+
 extension ArraySlice<UInt8> {
   /// Where the marker begins, in letters of either case.
   fileprivate func firstStart(ofMarker marker: [UInt8]) -> Int? {

@@ -25,6 +25,9 @@ enum UploadOperation {
     if head.path.utf8.starts(with: UploadID.prefix.utf8) {
       let name = head.path.utf8.dropFirst(UploadID.prefix.utf8.count)
       self = .use(UploadID(Substring(name)))
+    } else if head.namesUpload {
+      // The URL of an upload in another spelling, or below another path. A file must not get the secret as its name.
+      self = .use(nil)
     } else if head.method == "OPTIONS" {
       self = .announceLimits
     } else if head.method == "POST", head.isTus {

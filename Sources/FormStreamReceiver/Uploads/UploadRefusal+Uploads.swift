@@ -9,6 +9,8 @@ extension UploadRefusal.Code {
   public static let inconsistentLength = Self(rawValue: "inconsistent-length")
   /// The receiver was ended while it processed a complete upload. The upload may be stored, or not.
   public static let outcomeUnknown = Self(rawValue: "outcome-unknown")
+  /// Another receiver in the same directory is using the upload.
+  public static let uploadInUse = Self(rawValue: "upload-in-use")
   /// The client has begun a newer request about the same upload.
   public static let superseded = Self(rawValue: "superseded")
 }
@@ -19,6 +21,12 @@ extension UploadRefusal {
   static let noSuchUpload = UploadRefusal(
     .notFound, status: 404,
     "There is no upload at this URL: it is complete, was cancelled, has expired or never was. Begin a new upload.")
+
+  /// Another receiver in the same directory has the upload open. It may complete it, so nobody may begin again.
+  static let uploadInUse = UploadRefusal(
+    .uploadInUse, status: 503,
+    "Another receiver is using the upload: ask again in a moment.", problem: nil,
+    headers: ["Retry-After": "1"])
 
   /// draft-ietf-httpbis-resumable-upload §7.1
   static func mismatchingOffset(expected: Int64, provided: Int64) -> UploadRefusal {
@@ -92,6 +100,7 @@ extension UploadRefusal {
     _ code: Code, status: Int, _ description: String, problem type: String?,
     headers: HTTPHeaders = [:], members: [JSONValue.Member] = []
   ) {
+    let description = description.hidingUploadIDs
     let base = "https://iana.org/assignments/http-problem-types#"
     let problem = JSONValue.object(
       [

@@ -46,6 +46,8 @@ struct UploadState: Sendable {
     self.record = record.flatMap { $0.count <= Self.largestKeptBody ? $0 : nil }
   }
 
+  var isComplete: Bool { if case .complete = phase { true } else { false } }
+
   /// About how many bytes the file has.
   var keptSize: Int64 { Int64(json.line().count) }
 
@@ -73,7 +75,7 @@ extension UploadState {
 
   /// Reads the state of an upload; nil if there is none that this process can trust.
   ///
-  /// - Throws: only if no descriptor is left.
+  /// - Throws: if the file can't be read now: no descriptor is left, or the disk fails.
   init?(of id: UploadID, in directory: DirectoryDescriptor) throws(SystemError) {
     guard let bytes = try directory.ownContents(of: id.stateName, upTo: Self.largestFile),
       let json = try? JSONValue(parsing: bytes), json["schema"]?.text == Self.schema,

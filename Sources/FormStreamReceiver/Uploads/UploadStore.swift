@@ -78,14 +78,13 @@ final class UploadStore: Sendable {
     let now = secondsSince1970()
     var complete: [PartialUpload] = []
     for id in ids {
-      if let upload = PartialUpload(found: id, in: self, directory) {
-        index.withLock { $0[id] = upload }
-        claimed.withLock { $0 += upload.claimedBytes }
-        if upload.isComplete {
-          complete.append(upload)
-        } else {
-          shares.withLock { $0.begin(id, of: upload.client) }
+      do {
+        if let upload = try find(id, in: directory) {
+          if upload.isComplete { complete.append(upload) }
+          continue
         }
+      } catch {
+        // The upload is found when a request asks for it.
         continue
       }
       // What can't be used may belong to another receiver, which would have removed it by now.
@@ -103,10 +102,37 @@ final class UploadStore: Sendable {
     if index.withLock({ !$0.isEmpty }) { startRemover() }
   }
 
-  /// The upload with that name; nil if there is none.
-  func upload(_ id: UploadID) -> PartialUpload? {
+  /// Takes an upload in that another receiver has left or is done with; nil if there is none.
+  ///
+  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if no descriptor is left.
+  private func find(_ id: UploadID, in directory: DirectoryDescriptor) throws -> PartialUpload? {
+    guard let upload = try PartialUpload(found: id, in: self, directory) else { return nil }
+    index.withLock { $0[id] = upload }
+    claimed.withLock { $0 += upload.claimedBytes }
+    if upload.isComplete {
+      countResponse(of: upload, size: directory.size(of: id.stateName) ?? 0)
+    } else {
+      shares.withLock { $0.begin(id, of: upload.client) }
+    }
+    return upload
+  }
+
+  /// The upload with that name; nil if there is none. Another receiver in the same directory may have begun it after this one was
+  /// started, or may have used it then. A client that is told that there is no such upload sends it again.
+  ///
+  /// - Throws: a refusal if another receiver is using the upload, or an error of the system.
+  func upload(_ id: UploadID) throws -> PartialUpload? {
     tidy()
-    return index.withLock { $0[id] }
+    if let known = index.withLock({ $0[id] }) { return known }
+    guard try parent.identity(of: UploadID.directoryName) != nil else { return nil }
+    let directory = try openDirectory()
+    guard try directory.identity(of: id.stateName) != nil else { return nil }
+    let found = try creation.withLock { _ in
+      // Two requests may ask at once. An upload that has just ended has no files.
+      try index.withLock({ $0[id] }) ?? find(id, in: directory)
+    }
+    if found != nil { startRemover() }
+    return found
   }
 
   /// Creates an upload. Nothing of it has arrived.
@@ -186,13 +212,16 @@ final class UploadStore: Sendable {
   /// Counts the kept response of a complete upload. Returns the uploads whose responses no longer fit, which the caller removes when
   /// it holds no lock.
   func keepResponse(of upload: PartialUpload, size: Int64) -> [PartialUpload] {
+    countResponse(of: upload, size: size)
+    let excess = shares.withLock { $0.takeExcess(over: settings.responseBytes) }
+    return index.withLock { index in excess.compactMap { index[$0] } }
+  }
+
+  /// Counts the kept response of a complete upload. Room is made for it when the next response is kept.
+  func countResponse(of upload: PartialUpload, size: Int64) {
     // Files take whole blocks.
     let bytes = (max(size, 1) + Self.blockSize - 1) / Self.blockSize * Self.blockSize
-    let excess = shares.withLock { shares in
-      shares.keep(upload.id, of: upload.client, bytes: bytes)
-      return shares.takeExcess(over: settings.responseBytes)
-    }
-    return index.withLock { index in excess.compactMap { index[$0] } }
+    shares.withLock { $0.keep(upload.id, of: upload.client, bytes: bytes) }
   }
 
   /// Claims more bytes for an upload, or gives bytes back; returns false if there is no room for them.

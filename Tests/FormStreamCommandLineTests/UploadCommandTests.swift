@@ -89,6 +89,18 @@ import Testing
     #expect(server.requests.contains { $0.target == "/canary-of-upload" })
   }
 
+  /// A record showed what else a server names when an upload is created.
+  @Test(arguments: [200, 202, 303, 409, 500], ["-v", "--json", "-s"])
+  func `a location is hidden, whatever the creation of an upload ends with`(_ status: Int, _ flag: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in [.readBody, .respond(status, headers: [("Location", "/canary-of-upload")])] }
+    for way in ["tus", "http-create"] {
+      let result = try formstream(
+        "post", "--resumable=\(way)", "--resume-file", "resume", "--retry", "0", flag, "-d", "a", server.url, in: place)
+      #expect(result.exit != 0 && !"\(result.output) \(result.stderr)".contains("canary"), "\(result.output) \(result.stderr)")
+    }
+  }
+
   /// Nothing else names a file that a tus server has stored.
   @Test func `a script that asks for the URL of an upload gets it`() throws {
     let server = try ScriptedServer(script: tusSteps)
@@ -123,6 +135,21 @@ import Testing
     #expect(server.requests.map(\.method) == ["OPTIONS"])
     #expect(try formstream("post", "--resumable", "--piece-size", "2", "-d", "ab", server.url).exit == 1)
     #expect(server.requests.map(\.method) == ["OPTIONS", "OPTIONS", "POST"])
+  }
+
+  /// The metadata were dropped without a word.
+  @Test func `a server that doesn't know tus gets nothing if there are metadata`() throws {
+    for headers in [[("Upload-Limit", "max-size=1000")], []] {
+      let server = try ScriptedServer { _ in [.readBody, .respond(204, headers: headers)] }
+      let result = try formstream("post", "--resumable", "--upload-metadata", "a=b", "-d", "abc", server.url)
+      #expect(result.exit == 1 && result.stderr.contains("--upload-metadata"), "\(result.stderr)")
+      #expect(server.requests.map(\.method) == ["OPTIONS"])
+    }
+    let tus = try ScriptedServer { request in
+      request.method == "OPTIONS" ? [.respond(204, headers: [("Tus-Version", "1.0.0")])] : tusSteps(request)
+    }
+    let result = try formstream("post", "--resumable", "--upload-metadata", "a=b", "-d", "abc", tus.url)
+    #expect(result.exit == 0 && tus.requests.contains { $0.header("Upload-Metadata")?.contains("a Yg==") == true })
   }
 
   /// A limit that only the response to OPTIONS names was forgotten.
@@ -173,5 +200,28 @@ import Testing
         """), "\(post.output)")
     let put = try formstream("put", "--resumable=tus", "--dry-run", "-A", "me", "-d", "abc", "http://h/x")
     #expect(put.output.hasPrefix("HEAD http://h/x\n") && put.output.contains("\n\nPATCH http://h/x\n"), "\(put.output)")
+  }
+
+  /// It showed the request without what it offers.
+  @Test func `--dry-run shows what an upload offers, and the question before it`() throws {
+    let offer = """
+      POST http://h/x
+      User-Agent: me
+      Upload-Draft-Interop-Version: 8
+      Upload-Complete: ?1
+      Upload-Length: 3
+      Content-Type: application/x-www-form-urlencoded
+      Content-Length: 3
+
+      """
+    let http = try formstream("post", "--resumable=http", "--dry-run", "-A", "me", "-d", "abc", "http://h/x")
+    #expect(http.output.hasPrefix(offer), "\(http.output)")
+    let asking = try formstream(
+      "post", "--resumable", "--dry-run", "-A", "me", "--idempotency-key", "k", "-d", "abc", "http://h/x")
+    let question =
+      "OPTIONS http://h/x\nUser-Agent: me\n\nUnless the server names a protocol that creates uploads first:\nPOST http"
+    #expect(asking.output.hasPrefix(question) && asking.output.contains("Upload-Complete: ?1"), "\(asking.output)")
+    // Nothing is offered for what can't go on.
+    #expect(try !formstream("post", "--resumable", "--dry-run", "-d", "", "http://h/x").output.contains("Upload-"))
   }
 }

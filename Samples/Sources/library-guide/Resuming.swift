@@ -7,6 +7,7 @@ func sendTonight(_ form: Form, to url: String, in session: TransferSession) asyn
   request.options.resumption = .automatic  // or .http, .httpCreatedFirst, .tus
   request.options.resumeFile = "night.resume"
   request.options.retry.attempts = 5
+  request.options.retry.patience = .seconds(300)
   let result = await session.result(of: request)
   return result
 }

@@ -24,6 +24,7 @@ extension Batch {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
+    request.options.retry.patience = retry.patience
     request.options.responseTarget = .truncated(at: maximumResponse(files: files.count))
     return request
   }

@@ -9,6 +9,8 @@ extension BatchRun {
   func deliver(_ unit: inout BatchRequest) async -> Bool {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
+    let number = makeNumber()
+    defer { endWait(of: number) }
     noteUploads(of: unit, in: &request)
     /// The most bytes that the server has confirmed of an upload.
     var furthest = request?.options.resuming?.confirmed ?? 0
@@ -26,7 +28,7 @@ extension BatchRun {
       }
       loop.tries += 1
       let begun = ContinuousClock.now
-      let result = await result(of: sent, unit)
+      let result = await result(of: sent, unit, number)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.readResponse(
         of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
@@ -34,7 +36,10 @@ extension BatchRun {
       let confirmed = result.resumeData?.confirmed ?? 0
       if confirmed > furthest { (loop.tries, furthest) = (0, confirmed) }
       request?.options.resuming = result.resumeData
-      let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
+      noteOutage(result, &loop)
+      // The request itself has waited for the server for as long as it may.
+      let wait = endWait(of: number) ? nil : wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
+      if wait != nil { beginWait(of: number, after: result) }
       // The journal must have the results before another request begins.
       finish(leaving)
       if wait == nil {
@@ -42,7 +47,7 @@ extension BatchRun {
         conclude(&unit)
       }
       notePace(result, begun: begun)
-      noteReachability(result)
+      if loop.outage == nil || wait == nil { noteReachability(result) }
       noteRefusal(of: sent)
       noteAccess(result)
       pace.leave(size)
@@ -131,12 +136,17 @@ extension BatchRun {
     unit.isStarted = true
   }
 
-  private func result(of request: TransferRequest, _ unit: BatchRequest) async -> TransferResult {
+  /// - Parameter number: the number of the unit in ``State/waiting``.
+  private func result(
+    of request: TransferRequest, _ unit: BatchRequest, _ number: Int
+  ) async -> TransferResult {
+    var request = request
+    followOutages(of: &request, number)
     let task = session.start(request)
     let isCutOff = state.withLock { state in
       if let path = unit.members.first?.file.path {
         state.inFlight[task.id] = InFlight(
-          path: path, size: unit.size, sentBefore: unit.slice?.offset ?? 0, task: task)
+          path: path, size: unit.size, sentBefore: unit.slice?.offset ?? 0, task: task, number: number)
       }
       if state.isPaused { task.pause() }
       return state.isCutOff
@@ -170,8 +180,7 @@ extension BatchRun {
   /// Ends the run if nothing accepts connections. Otherwise ten million files would fail one by one.
   private func noteReachability(_ result: TransferResult) {
     let isUnreachable = state.withLock { state in
-      let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
-      let isUnreachable = codes.contains(result.error?.code)
+      let isUnreachable = result.isUnreachable
       state.unreachable = isUnreachable ? state.unreachable + 1 : 0
       return state.unreachable >= max(10, 2 * pace.limit)
     }
@@ -208,6 +217,12 @@ extension BatchRun {
 }
 
 extension TransferResult {
+  /// Whether nothing accepted a connection.
+  var isUnreachable: Bool {
+    let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
+    return codes.contains(error?.code)
+  }
+
   /// Whether the server said that it is overloaded.
   fileprivate var isOfOverload: Bool {
     status.map(RetryPolicy.refusalsBeforeWork.contains) ?? false

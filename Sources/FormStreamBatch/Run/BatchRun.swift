@@ -34,6 +34,8 @@ package final class BatchRun: Sendable {
     /// How many bytes of the same file were in earlier requests.
     package let sentBefore: Int64
     package let task: TransferTask<TransferResult>
+    /// The number of its files in ``State/waiting``.
+    let number: Int
   }
 
   struct State {
@@ -44,6 +46,11 @@ package final class BatchRun: Sendable {
     var isCutOff = false
     var isPaused = false
     var inFlight: [Int: InFlight] = [:]
+    /// The uploads that have broken off, until their server has responded again, by the numbers of their files.
+    var waiting: Set<Int> = []
+    var lastNumber = 0
+    /// Whether it was said that the server can't be reached.
+    var isOutageNoted = false
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
     /// How many requests were refused with 401 or 403; nil if the server has responded to one in another way, or has accepted
@@ -67,6 +74,7 @@ package final class BatchRun: Sendable {
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
+  let noteOutage: @Sendable (TransferRetry) -> Void
   private let roomForResults: @Sendable () async -> Void
 
   /// - Parameters:
@@ -76,6 +84,7 @@ package final class BatchRun: Sendable {
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
   ///   - rest: receives each listed file whose state is not `ok`, so that the file can be sent again. At the end of the
   ///     run, it also receives the files that were not begun. It is called on several threads. If it throws, the run ends.
+  ///   - noteOutage: called when a server can't be reached that keeps an upload, once for all requests.
   ///   - roomForResults: waits until there is room for more results. Until it returns, no other files are begun.
   /// - Throws: an error if the session can't be made.
   package init(
@@ -83,6 +92,7 @@ package final class BatchRun: Sendable {
     beforeJournal: (@Sendable ([FileResult]) throws -> Void)? = nil,
     report: @escaping @Sendable (FileResult) throws -> Void,
     rest: (@Sendable (BatchFile) throws -> Void)? = nil,
+    noteOutage: @escaping @Sendable (TransferRetry) -> Void = { _ in },
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
@@ -93,6 +103,7 @@ package final class BatchRun: Sendable {
     self.beforeJournal = beforeJournal
     self.report = report
     self.rest = rest
+    self.noteOutage = noteOutage
     self.roomForResults = roomForResults
     if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
     session = try TransferSession(plan.tunedSession)
@@ -105,9 +116,14 @@ package final class BatchRun: Sendable {
 
   /// Stops taking files. Requests that are on their way go on.
   package func stop() {
-    state.withLock { $0.isStopped = true }
+    let waiting = state.withLock { state in
+      state.isStopped = true
+      return state.inFlight.values.filter { state.waiting.contains($0.number) }.map(\.task)
+    }
     queue.end(dropping: true)
     pace.stop()
+    // They send nothing, and another run can go on with their uploads.
+    for task in waiting { task.cancel() }
   }
 
   /// Stops the run, and cancels the requests that are on their way.

@@ -17,7 +17,8 @@ extension Flag {
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
         can be sent again if it was read ahead or stored (--read-ahead, --spool). The default is 0; it is 2 for send, and for a GET \
-        or HEAD of get whose response goes into a file (-o, -O, -J).
+        or HEAD of get whose response goes into a file (-o, -O, -J). With --resumable and without --retry, more attempts are made; \
+        --retry N makes N of them, whether the server can be reached or not.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =
@@ -74,7 +75,8 @@ extension Flag {
         but creates the upload first, because some proxies drop the interim response that names it; only for servers that know the \
         protocol. tus is tus 1.0: post creates the upload at URL, and put sends the bytes of an upload that was created \
         before. After a break, the server is asked how much it has, and gets the rest. Without --retry, five \
-        attempts are made; they are counted anew whenever the server has received more. A body of unknown length can't go on.
+        attempts are made, counted anew whenever the server has received more, and a server that can't be reached while it keeps \
+        the upload is tried for five minutes. A body of unknown length can't go on.
         """
     ) { (arguments, argument) throws(Failure) in
       let pieces = arguments.request.options.resumption
@@ -119,7 +121,8 @@ extension Flag {
       verbs: [.post, .put, .send],
       summary: "Tell a tus server NAME=VALUE about the upload",
       detail: """
-        Needs --resumable, and is only sent by tus. filename and filetype are sent anyway. The value is encoded in base64.
+        Needs --resumable, and is only sent by tus: to a server that doesn't name tus, nothing is sent. filename and filetype are \
+        sent anyway. The value is encoded in base64.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let split = argument.splitAtEquals(), let name = split.name.text, let value = split.value.text,

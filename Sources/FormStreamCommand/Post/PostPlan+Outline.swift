@@ -21,7 +21,11 @@ extension PostPlan.Item {
       case .raw(let bytes): [bytes.origin]
       }
     let upload = HTTPHeaders.ofUpload(request, layout)
-    if let upload { text = outline(of: upload, session) }
+    if let upload {
+      text = outline(of: upload, session)
+    } else if let offer = HTTPHeaders.ofOffer(request, layout) {
+      text = (request.options.resumption.isAutomatic ? question(session) : "") + text + shown(offer.fields)
+    }
     return text
       + BodyOutline(
         of: layout,
@@ -46,6 +50,18 @@ extension PostPlan.Item {
     let size = request.options.resumption.pieceSize.map { ", in pieces of at most \(counted($0, "byte", "bytes"))" } ?? ""
     return "\(upload.method) \(request.url)\n" + lines(upload.first) + (isNamed ? "Content-Length: 0\n" : "") + "\n"
       + "PATCH \(place)\(size)\n" + lines(upload.piece)
+  }
+
+  /// The question which protocol for uploads the server knows, and when the request after it is sent as it is shown.
+  private func question(_ session: TransferSession.Configuration) -> String {
+    let own = shownHeaders(session)
+      .filter { !$0.name.lowercased().hasPrefix("content-") && !$0.name.isSameHeaderName(as: "Idempotency-Key") }
+    return "OPTIONS \(request.url)\n" + own.map { visible("\($0.name): \($0.value)") + "\n" }.joined()
+      + "\nUnless the server names a protocol that creates uploads first:\n"
+  }
+
+  private func shown(_ headers: [HTTPHeaders.Field]) -> String {
+    headers.map { visible("\($0.name): \($0.value)") + "\n" }.joined()
   }
 
   private func shownHeaders(

@@ -22,7 +22,9 @@ extension TransferOptions {
     requestTarget = try Self.requestTarget(arguments)
     if let timeout = arguments.continueTimeout { expectation.timeout = timeout }
     try checkResumption()
-    if resumption.isChosen, !arguments.isRetryGiven { retry.attempts = Self.resumptionAttempts }
+    if resumption.isChosen, !arguments.isRetryGiven {
+      (retry.attempts, retry.patience) = (Self.resumptionAttempts, Self.resumptionPatience)
+    }
     if hasKey, let key = arguments.idempotencyKey { idempotencyKey = try IdempotencyKey(key) }
     if arguments.isVerbose {
       trace = { trace in
@@ -33,6 +35,9 @@ extension TransferOptions {
 
   /// How many attempts are made without progress if uploads go on where they broke.
   private static let resumptionAttempts = 5
+
+  /// How long a server is tried that can't be reached while it keeps an upload: as long as it may take to start it again.
+  private static let resumptionPatience = Duration.seconds(300)
 
   private func checkResumption() throws(Failure) {
     if resumption.isTus, sendsDigest {

@@ -228,12 +228,9 @@ struct ResultReport {
 
   /// Says that a request is sent again, and why.
   private func note(_ retry: TransferRetry) {
-    guard !printing.isQuiet else { return }
+    guard !printing.isQuiet, let next = retry.note else { return }
     let reason = retry.error.map { "\($0.sentence(socket: socket)) " } ?? ""
-    StandardError.event(
-      naming(
-        "\(reason)Trying again in \(HumanReadable.elapsed(retry.delay)) (attempt \(retry.attempt))."
-      ))
+    StandardError.event(naming(reason + next))
   }
 
   /// Notes that a response is printed only in part. If it was meant for a file, only its beginning was kept.

@@ -67,8 +67,10 @@ extension Attempt {
   /// The location as messages show it, with secrets masked.
   private func masked(_ location: String) -> String {
     if url.isSecret { return "***" }
-    let isURL = (try? url.resolving(location)) != nil
-    return isURL ? location.hidingURLSecrets : location.hidingSecretsOfInvalidURL
+    let target = try? url.resolving(location)
+    // A server may name the upload once more.
+    if let target, target.absoluteString == resource?.url.absoluteString { return "\(target.origin)/***" }
+    return target != nil ? location.hidingURLSecrets : location.hidingSecretsOfInvalidURL
   }
 }
 

@@ -17,8 +17,13 @@ extension Attempt {
   /// The decision after a broken attempt, if the server keeps what it has received.
   func resuming(_ decision: AttemptDecision, _ facts: AttemptFacts) -> AttemptDecision {
     guard facts.isTransient, let url = resourceURL(facts.upload) else { return decision }
+    // The server could not be reached. Otherwise attempts count: a server that breaks each request has answered before.
+    if facts.stage == .notSent, waitsForServer { return .awaitServer(.init(.retryable, facts.failure), url) }
     return resuming(decision, at: url)
   }
+
+  /// Whether a server that keeps the upload is tried for a while, and not only for a number of attempts.
+  private var waitsForServer: Bool { options.retry.patience != nil }
 
   private func resuming(_ decision: AttemptDecision, at url: HTTPURL) -> AttemptDecision {
     switch decision {
@@ -61,8 +66,11 @@ extension Attempt {
     }
   }
 
-  /// A request can't be sent in pieces to a server that knows no protocol.
+  /// A request can't be sent in pieces to a server that knows no protocol, and only tus tells metadata.
   private func beginning(_ start: UploadStart) -> AttemptDecision {
+    if start != .creation(.tus), !options.resumption.metadata.isEmpty {
+      return .conclude(.failed, .metadataNotKnown(to: url))
+    }
     if start == .request, let piece = options.resumption.pieceSize, let length = bodyLength, length > piece {
       return .conclude(.failed, .piecesNotKnown(to: url, of: piece, length))
     }
@@ -285,7 +293,8 @@ extension Attempt {
   func decisionOnOffset(_ facts: AttemptFacts) -> AttemptDecision {
     guard let response = facts.response else {
       guard facts.isTransient else { return .conclude(.retryable, facts.failure) }
-      return retry(.init(.retryable, facts.failure))
+      return waitsForServer
+        ? .awaitServer(.init(.retryable, facts.failure), url) : retry(.init(.retryable, facts.failure))
     }
     if hasLostUpload(facts) { return beginningAgain(response.status) }
     guard (200...299).contains(response.status) else { return decisionOnRefusedStep(response, facts) }

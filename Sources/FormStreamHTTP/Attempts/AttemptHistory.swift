@@ -77,6 +77,7 @@ struct AttemptHistory: Sendable {
     let count = max(result.requestCount, 1)
     attempts += count
     loop.tries += count
+    if result.response != nil { loop.noteResponse() }
     response = result.response
     chosenTarget = result.chosenTarget
     isResponseHeld = result.isHeld
@@ -93,9 +94,11 @@ struct AttemptHistory: Sendable {
   }
 
   /// Marks the URL of an upload as a secret in the last response. It stays the response's own URL for who asks for it.
-  mutating func hideUpload(at upload: HTTPURL?) {
-    guard let upload, let location = response?.headers["Location"], let url = response?.url,
-      (try? url.resolving(location))?.absoluteString == upload.absoluteString
+  ///
+  /// - Parameter hidesAny: whether any location in the response may be that of an upload.
+  mutating func hideUpload(at upload: HTTPURL?, hidesAny: Bool) {
+    guard let location = response?.headers["Location"], let url = response?.url,
+      hidesAny || upload != nil && (try? url.resolving(location))?.absoluteString == upload?.absoluteString
     else { return }
     response = response?.hidingLocation(location)
   }
@@ -103,6 +106,7 @@ struct AttemptHistory: Sendable {
   /// Notes a question about an upload. The response to it is not the response to the request.
   mutating func noteQuestion(_ result: ExchangeResult) {
     loop.tries += max(result.requestCount, 1)
+    if result.response != nil { loop.noteResponse() }
     metrics = result.metrics
     isServerVerified = result.isServerVerified
     if !result.metrics.isConnectionReused { newConnections += 1 }
@@ -141,6 +145,11 @@ struct AttemptHistory: Sendable {
   mutating func noteStep(hasMore: Bool) {
     attempts = max(attempts - 1, 0)
     if hasMore { loop.noteProgress() } else { loop.tries -= 1 }
+  }
+
+  /// Notes that the last attempt has not reached the server, which keeps the upload.
+  mutating func noteOutage(_ result: ExchangeResult) {
+    loop.noteOutage(insteadOf: max(result.requestCount, 1))
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

@@ -13,11 +13,24 @@ package struct RetryLoop: Sendable {
     case end(reason: Message?)
   }
 
+  /// A time in which a server can't be reached that keeps an unfinished upload.
+  package struct Outage: Sendable {
+    /// When the first attempt failed.
+    package let start: ContinuousClock.Instant
+    /// How many attempts have failed.
+    package var failures: Int
+  }
+
+  /// The longest random wait during an outage.
+  private static let longestWaitInOutage = Duration.seconds(15)
+
   package let policy: RetryPolicy
   /// When the request was started.
   package let start: ContinuousClock.Instant
   /// How many attempts were made, including the last one. Some repetitions don't count.
   package var tries = 0
+  /// The outage that the last attempt belongs to; nil if there is none.
+  package private(set) var outage: Outage?
   /// The repetitions that all requests of a session share; nil if there is no such limit.
   private let budget: RetryBudget?
 
@@ -47,11 +60,34 @@ package struct RetryLoop: Sendable {
     tries = 0
   }
 
+  /// Notes that the last attempt has not reached a server that keeps an unfinished upload. It doesn't count as a try, because the
+  /// policy's patience is the limit.
+  ///
+  /// - Parameter tries: how many tries were counted for it.
+  package mutating func noteOutage(insteadOf tries: Int = 1, now: ContinuousClock.Instant = .now) {
+    self.tries -= tries
+    outage = Outage(start: outage?.start ?? now, failures: (outage?.failures ?? 0) + 1)
+  }
+
+  /// Notes that the server has responded.
+  package mutating func noteResponse() {
+    outage = nil
+  }
+
+  /// How much longer a server is tried that can't be reached; nil if attempts are the limit.
+  package func patienceLeft(now: ContinuousClock.Instant = .now) -> Duration? {
+    guard let outage, let patience = policy.patience else { return nil }
+    // The time begins with the first failure.
+    if outage.failures == 1 { return patience }
+    return max(patience - outage.start.duration(to: now), .zero)
+  }
+
   /// Decides what follows an attempt that has just ended and may be repeated. Another attempt takes one repetition out of the
-  /// session's budget.
+  /// session's budget, except in an outage.
   ///
   /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
-  package func next(retryAfter: Duration? = nil) -> Next {
+  package func next(retryAfter: Duration? = nil, now: ContinuousClock.Instant = .now) -> Next {
+    if let outage, let patience = policy.patience { return next(in: outage, patience, now) }
     guard tries < policy.attempts else { return .end(reason: nil) }
     if let reason = refusal(of: retryAfter) { return .end(reason: reason) }
     let wait = Backoff.wait(before: tries + 1, policy, retryAfter: retryAfter)
@@ -59,6 +95,18 @@ package struct RetryLoop: Sendable {
       return .end(reason: nil)
     }
     guard budget?.take() ?? true else { return .end(reason: nil) }
+    return .attempt(after: wait)
+  }
+
+  /// Patience adds to the attempts, and takes none away.
+  private func next(in outage: Outage, _ patience: Duration, _ now: ContinuousClock.Instant) -> Next {
+    guard outage.failures < policy.attempts || outage.start.duration(to: now) < patience else {
+      return .end(reason: .outageTooLong(patience))
+    }
+    var policy = policy
+    policy.maximumDelay = min(policy.maximumDelay, Self.longestWaitInOutage)
+    let wait = Backoff.wait(before: outage.failures + 1, policy)
+    if let limit = policy.timeLimit, start.duration(to: now) + wait > limit { return .end(reason: nil) }
     return .attempt(after: wait)
   }
 

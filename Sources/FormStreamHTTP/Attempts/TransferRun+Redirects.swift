@@ -43,7 +43,7 @@ extension TransferRun {
           return await conclude(history, verdict)
         }
       case .keepEarlierResponse, .retry, .repeatWithoutExpect, .repeatWithLength, .fetchPage,
-        .begin, .resume, .beginAgain, .append:
+        .begin, .resume, .awaitServer, .beginAgain, .append:
         return await conclude(history, .init(.ok, nil))
       }
     }

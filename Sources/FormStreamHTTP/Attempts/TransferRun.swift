@@ -87,6 +87,7 @@ final class TransferRun: Sendable {
       }
       if next.sendsBody || next.step == .creation { history.noteSent(withKey: next.isKeyed) }
       let earlierDoubt = history.doubt
+      if result.response != nil { request.options.noteServerReached?() }
       if next.step.isQuestion {
         history.noteQuestion(result)
       } else {
@@ -95,7 +96,8 @@ final class TransferRun: Sendable {
       next.note(
         result, at: attempt(next, history, earlierDoubt, result).resourceURL(result.facts.upload))
       if result.facts.upload.isComplete != nil || next.step != .request {
-        history.hideUpload(at: result.facts.upload.resource ?? next.resource?.url)
+        history.hideUpload(
+          at: result.facts.upload.resource ?? next.resource?.url, hidesAny: next.step == .creation)
       }
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
@@ -151,7 +153,15 @@ final class TransferRun: Sendable {
           return await conclude(history, end)
         }
         next.askForOffset(at: url)
+      case .awaitServer(let verdict, let url):
+        if next.step.isQuestion { history.noteFailedQuestion() }
+        history.noteOutage(result)
+        if let end = await wait(after: verdict, nil, next, history) {
+          return await conclude(history, end)
+        }
+        if next.step == .offset { next.retry() } else { next.askForOffset(at: url) }
       case .beginAgain(let verdict):
+        if next.step.isQuestion { history.noteFailedQuestion() }
         if let end = await wait(after: verdict, nil, next, history) {
           return await conclude(history, end)
         }
@@ -182,10 +192,11 @@ final class TransferRun: Sendable {
     let attempt = history.attempts + 1
     let wait = await history.loop.wait(after: verdict, retryAfter: retryAfter, control) {
       connection.release()
-      tracer?.note("Trying again in \($0.inSeconds): \(verdict.error?.description ?? "")")
-      await control.announce(
-        TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
-        to: request.options.willRetry)
+      let retry = TransferRetry(
+        error: verdict.error, delay: $0, attempt: attempt, timeLeft: history.loop.patienceLeft(),
+        beginsOutage: history.loop.outage?.failures == 1)
+      tracer?.note(retry.note)
+      await control.announce(retry, to: request.options.willRetry)
       publisher.begin(next.body, phase: .retrying)
     }
     switch wait {

@@ -119,11 +119,13 @@ final class CodingDecoder: @unchecked Sendable {
     return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil
   }
 
-  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers name the coding even if they have
-  /// nothing to send.
-  func checkEnd() throws(Failure) {
-    guard place == .inMember else { return }
-    throw Failure(error: .compressedDataCut(url))
+  /// Checks that nothing is missing at the end.
+  func checkEnd(mayBeEmpty: Bool) throws(Failure) {
+    switch place {
+    case .afterMember: return
+    case .beforeFirstMember: if !mayBeEmpty { throw Failure(error: .compressedDataMissing(url)) }
+    case .inMember: throw Failure(error: .compressedDataCut(url))
+    }
   }
 
   private var surplus: Failure {

@@ -19,9 +19,16 @@ final class ResponseDecoder: @unchecked Sendable {
   /// The bytes that each decoder but the first got from the decoder before it, and has not decoded yet.
   private var waiting: [UnsafeRawBufferPointer]
 
+  /// Whether a body without any bytes is accepted.
+  private let mayBeEmpty: Bool
+
   /// Returns nil if the body is not coded.
+  ///
+  /// - Parameter mayBeEmpty: whether a body without any bytes is accepted, although no coding has such data. Some servers name the
+  ///   coding even if they have nothing to say about a request that they have carried out. But a resource would be lost without a word:
+  ///   a program that fails after its head, behind a server that ends the body for it, sends just that.
   init?(
-    _ decompression: ResponseCompression?, _ headers: HTTPHeaders, from url: HTTPURL
+    _ decompression: ResponseCompression?, _ headers: HTTPHeaders, mayBeEmpty: Bool, from url: HTTPURL
   ) throws(Failure) {
     guard let decompression else { return nil }
     // Some servers write "none" for "identity", and curl accepts it.
@@ -33,6 +40,7 @@ final class ResponseDecoder: @unchecked Sendable {
     guard codings.count == names.count, codings.count <= Self.maximumCount else {
       throw Failure(error: .coded(as: names, url))
     }
+    self.mayBeEmpty = mayBeEmpty
     let limit = decompression.limit
     decoders = codings.reversed().map { CodingDecoder($0, limit: limit, from: url) }
     waiting = decoders.map { _ in UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -69,9 +77,8 @@ final class ResponseDecoder: @unchecked Sendable {
     }
   }
 
-  /// Checks that nothing is missing at the end. A body without any bytes is accepted: servers name the coding even if they have
-  /// nothing to send.
+  /// Checks that nothing is missing at the end.
   func checkEnd() throws(Failure) {
-    for decoder in decoders { try decoder.checkEnd() }
+    for decoder in decoders { try decoder.checkEnd(mayBeEmpty: mayBeEmpty) }
   }
 }

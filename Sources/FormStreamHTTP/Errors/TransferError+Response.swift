@@ -179,6 +179,10 @@ extension TransferError {
     undecodable(url, "ends before its compressed data does")
   }
 
+  static func compressedDataMissing(_ url: HTTPURL) -> TransferError {
+    undecodable(url, "has none of its compressed data, and doesn't say that it is empty (Content-Length: 0)")
+  }
+
   static func compressedDataFollowed(_ url: HTTPURL) -> TransferError {
     undecodable(url, "has bytes after its compressed data")
   }

@@ -48,6 +48,10 @@ extension Message {
       + "one (\(SettingName.retryTimeLimit))."
   }
 
+  static func outageTooLong(_ patience: Duration) -> Message {
+    "The server was tried for \(patience.inSeconds). The upload can go on later."
+  }
+
   private static func asked(_ wait: Duration) -> String {
     "It asks to come again in \(RetryAfter.text(wait)) (Retry-After)"
   }

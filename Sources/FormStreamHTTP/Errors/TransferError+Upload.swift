@@ -61,6 +61,14 @@ extension TransferError {
         + "body was sent.")
   }
 
+  static func metadataNotKnown(to url: HTTPURL) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) doesn't name tus as its protocol for uploads, and only by tus is a server told metadata of an upload "
+        + "(\(SettingName.uploadMetadata)): leave them out, or choose tus if you know that the server speaks it. Nothing of the body "
+        + "was sent.")
+  }
+
   static func piecesNeedCreation(of size: Int64, _ length: Int64) -> TransferError {
     TransferError(
       .invalidSetting, on: SettingName.pieceSize.description,

@@ -74,6 +74,8 @@ public struct TransferOptions: Sendable {
   /// Called before a request is sent again after a failure or a refusal, and before the wait. The call may take its time: only
   /// this request waits for it. If the request is cancelled meanwhile, the request ends at once, and the call goes on.
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
+  /// Called after each attempt to which the server has responded. The closure is called on the engine's thread, which waits for it.
+  package var noteServerReached: (@Sendable () -> Void)?
   /// Receives the data of the upload before its bytes are sent, and whenever they change. The closure is called on a thread that
   /// may wait.
   package var noteResumeData: (@Sendable (UploadResumeData) -> Void)?

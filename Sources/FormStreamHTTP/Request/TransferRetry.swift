@@ -6,4 +6,22 @@ public struct TransferRetry: Sendable {
   public let delay: Duration
   /// The number of the attempt that follows, from 2.
   public let attempt: Int
+  /// How much longer the server is tried, which can't be reached and keeps the unfinished upload (``RetryPolicy/patience``); nil if
+  /// attempts are the limit.
+  public let timeLeft: Duration?
+  /// Whether this is the first attempt of that time.
+  package let beginsOutage: Bool
+
+  init(
+    error: TransferError?, delay: Duration, attempt: Int, timeLeft: Duration? = nil, beginsOutage: Bool = false
+  ) {
+    (self.error, self.delay, self.attempt) = (error, delay, attempt)
+    (self.timeLeft, self.beginsOutage) = (timeLeft, beginsOutage)
+  }
+
+  /// The retry as a line of a trace.
+  var note: String {
+    let limit = beginsOutage ? timeLeft.map { ", and for \($0.inSeconds) if need be, because the upload can go on" } : nil
+    return "Trying again in \(delay.inSeconds)\(limit ?? ""): \(error?.description ?? "")"
+  }
 }

@@ -111,6 +111,14 @@ extension HTTPHeaders {
     return (request.method, HTTPHeaders().creatingUpload(of: length, by: way, metadata: metadata), piece)
   }
 
+  /// What the request itself has to offer the server to keep what arrives; nil if it offers nothing.
+  package static func ofOffer(_ request: TransferRequest, _ body: BodyLayout) -> HTTPHeaders? {
+    let resumption = request.options.resumption
+    guard resumption.isChosen, !resumption.isCreatedFirst, body.isReplayable, let length = body.contentLength, length > 0
+    else { return nil }
+    return HTTPHeaders().offeringUpload(of: length)
+  }
+
   /// The headers that an upload that can go on sends itself.
   static let ofUploads = [
     "Upload-Draft-Interop-Version", "Upload-Complete", "Upload-Length", "Upload-Offset",

@@ -4,7 +4,8 @@
 /// client asks that URL how many bytes there are, and sends the rest.
 ///
 /// An upload can go on only if the length of its body is known, and if all of the body can be read again. It goes on as often as
-/// ``TransferOptions/retry`` allows attempts; attempts are counted anew whenever the server has received more.
+/// ``TransferOptions/retry`` allows attempts; attempts are counted anew whenever the server has received more. A server that can't be
+/// reached while it keeps the upload is tried for as long as ``RetryPolicy/patience`` says.
 public struct UploadResumption: Hashable, Sendable {
   enum Way: Sendable { case none, automatic, http, httpCreatedFirst, tus }
 
@@ -21,6 +22,9 @@ public struct UploadResumption: Hashable, Sendable {
 
   /// Whether the caller has chosen that the first request only creates the upload, or finds it.
   package var isCreatedFirst: Bool { way == .httpCreatedFirst || way == .tus }
+
+  /// Whether the server is asked which protocol it knows.
+  package var isAutomatic: Bool { way == .automatic }
 
   /// The most bytes that one request sends; nil means as many as the server allows. Some servers, and some proxies in front of
   /// servers, refuse longer bodies.

@@ -362,11 +362,15 @@ final class ResponseCollector {
     if let sizeLimit, announcedLength ?? 0 > sizeLimit {
       return fail(.responseTooLarge(url, sizeLimit))
     }
-    let hasNoBody = isToHEAD || status == 204 || status == 304
+    // A body that the server says is empty has nothing to decode.
+    let hasNoBody = isToHEAD || status == 204 || status == 304 || announcedLength == 0
     do throws(ResponseDecoder.Failure) {
       let decompression = hasNoBody ? nil : options.responseCompression
-      keptDecoder = try ResponseDecoder(decompression, headers, from: url)
-      let decoder = isKept ? nil : try ResponseDecoder(decompression, headers, from: url)
+      func makeDecoder() throws(ResponseDecoder.Failure) -> ResponseDecoder? {
+        try ResponseDecoder(decompression, headers, mayBeEmpty: !isOfResource, from: url)
+      }
+      keptDecoder = try makeDecoder()
+      let decoder = isKept ? nil : try makeDecoder()
       writer = isKept ? nil : response.flatMap { makeWriter?(target, decoder, $0) }
     } catch {
       return fail(error.error)

@@ -179,6 +179,7 @@ enum Expected: Equatable, Sendable {
   case fetchPage(String)
   case keepEarlierResponse
   case resume(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
+  case awaitServer(TransferResult.Outcome, TransferError.Code)
   case beginAgain(TransferResult.Outcome, TransferError.Code)
   case append(from: Int64)
   case begin(UploadStart)
@@ -210,6 +211,8 @@ enum Expected: Equatable, Sendable {
       self =
         verdict.error.map { .resume(verdict.outcome, $0.code, after: retryAfter) }
         ?? .retryWithoutError
+    case .awaitServer(let verdict, _):
+      self = verdict.error.map { .awaitServer(verdict.outcome, $0.code) } ?? .retryWithoutError
     case .beginAgain(let verdict):
       self = verdict.error.map { .beginAgain(verdict.outcome, $0.code) } ?? .retryWithoutError
     case .append(let offset): self = .append(from: offset)

@@ -224,6 +224,29 @@ import Testing
     }
   }
 
+  /// An empty body replaced a good file: a program that fails after its head sends just that, and a server in front of it ends the body.
+  @Test(arguments: Target.allCases)
+  func `a resource without a byte is no compressed data, unless the server says that it is empty`(target: Target) async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+    let chunks = [ScriptedStep.readBody, .send(head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")]
+    let server = try ScriptedServer { request in
+      request.number % 2 == 0 ? chunks : [.readBody, .send(head + "Connection: close\r\n\r\n"), .finish]
+    }
+    for _ in 0..<2 {
+      let empty = try await Self.receive(target, from: server)
+      #expect(empty.error?.code == .decompressionFailed && (empty.result.outcome == .failed || target == .open))
+      if target == .file { #expect(empty.body == nil) }
+    }
+    // What was carried out need not be told about.
+    for _ in 0..<2 {
+      let carriedOut = try await Self.receive(target, from: server, method: .post)
+      #expect(carriedOut.error == nil && carriedOut.result.outcome == .ok)
+    }
+    // There is nothing to decode, whatever the coding.
+    let empty = try ScriptedServer { _ in [.respond(200, headers: [("Content-Encoding", "br")])] }
+    #expect(try await Self.receive(target, from: empty).result.outcome == .ok)
+  }
+
   @Test func `a response that is not coded is passed on, and none is asked for without the option`()
     async throws
   {

@@ -66,10 +66,13 @@ struct LostUploadTests {
     configuration.retryBudget = 1_000_000
     let session = try TransferSession(configuration)
     var lies: [String] = []
+    let traced = Guarded(0)
     for cell in Self.cells {
       let (number, url) = server.add(cell.lost)
       var results: [TransferResult] = []
       var request = try cell.request(to: url)
+      // Each upload is at /upload/N.
+      request.options.trace = { trace in if trace.description.contains("/upload/") { traced.withLock { $0 += 1 } } }
       // As often as the result says that it does no harm, and with what is needed to go on.
       while results.count < 3, results.last?.mayBeSentAgain ?? true {
         request.options.resuming = results.last?.resumeData
@@ -78,6 +81,7 @@ struct LostUploadTests {
       lies += Self.lies(cell, results, server.completions(number)).map { "\(cell): \($0)" }
     }
     #expect(Self.cells.count > 1000)
+    #expect(traced.withLock(\.self) == 0, "traces show the URLs of uploads")
     #expect(lies == [], "\(lies.count) of \(Self.cells.count): \(lies.prefix(20).joined(separator: "\n"))")
     #expect(server.server.faults(except: .cutShort) == [])
   }
@@ -90,6 +94,9 @@ struct LostUploadTests {
     if completions.count > 1, !cell.maySendTwice, !isDenied { lies.append("sent \(completions.count) times (\(outcomes))") }
     if cell.permission == .key, completions.contains(where: { $0 == nil }) { lies.append("completed without its key") }
     for result in results {
+      if let error = result.error, "\(error.description) \(error.subject)".contains("/upload/") {
+        lies.append("shows the URL of the upload: \(error.description)")
+      }
       switch result.outcome {
       case .ok where completions.isEmpty: lies.append("ok, and nothing arrived")
       case .ok where cell.lost.last == .otherBytes && results.count == 1: lies.append("ok to other bytes")

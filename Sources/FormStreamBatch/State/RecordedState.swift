@@ -145,8 +145,7 @@ package struct RecordedState: Sendable {
 
   // MARK: Reading
 
-  /// Passes on the line about each entry, with the place of its file: the lines about a file are beside each other, in the
-  /// order of the rounds.
+  /// Passes on each entry, sorted by path. The entries about one path are in the order of the rounds.
   func forEach(_ receive: (StateEntry) throws(BatchError) -> Void) throws(BatchError) {
     var lines = LineReader(file, from: entries, maximumLine: Self.maximumLine)
     while true {

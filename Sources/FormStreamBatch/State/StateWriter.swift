@@ -56,7 +56,7 @@ struct StateWriter {
         settled.note(entry)
         var entry = entry
         entry.settled = settled.settled(entry.manifest, entry.file.offset)
-        // The state has one slice size.
+        // The state names one size of slices, and slices of another size have other idempotency keys.
         if entry.status == .repeatable, state.sliceSize != sliceSize { entry.status = .doubtful }
         try add(entry)
       }

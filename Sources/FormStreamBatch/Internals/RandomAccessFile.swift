@@ -3,7 +3,7 @@ import FormStreamPlatform
 import Glibc
 
 /// A file that can be read and written at any offset. It is closed when it is released.
-final class RandomAccessFile {
+final class RandomAccessFile: Sendable {
   private let number: CInt
 
   /// Opens a regular file for reading; nil if the path names something else.

@@ -33,7 +33,7 @@ package enum JournalReader {
   /// Whether a file of that name in a directory of journals says what was sent, or would be read as if it did.
   package static func isRecord(_ name: FileName) -> Bool {
     JournalWriter.isJournal(name) || RecordedRounds.isManifest(name) || SettledDoubts.isOurs(name)
-      || SentFailedList.isCopy(name)
+      || SentFailedList.isCopy(name) || name == RecordedState.name
   }
 
   /// The paths of the files in a directory that say what was sent.

@@ -11,14 +11,62 @@ package struct JournalSet: Sendable {
 
   let directories: [LocalPath]
   private var members: [String: [Member]] = [:]
+  /// The state that sums up old rounds, whose journals are left out then; nil if there is none, or if it can't be used.
+  package private(set) var state: RecordedState?
+  /// Why the state that is there can't be used, as the end of a sentence; nil if there is none, or if it is used.
+  private(set) var unusableState: String?
 
   /// - Throws: `journalUnreadable`; `journalMalformed`.
-  package init(in directories: [LocalPath]) throws(BatchError) {
+  package init(in directories: [LocalPath]) throws(BatchError) { try self.init(in: directories, usesState: true) }
+
+  /// - Parameter usesState: whether the journals of rounds that a state sums up are left out.
+  init(in directories: [LocalPath], usesState: Bool, unusable reason: String? = nil) throws(BatchError) {
     self.directories = directories
+    unusableState = reason
+    if usesState, let state = try findState() {
+      guard let conflict = try addJournals(besides: state) else {
+        self.state = state
+        return
+      }
+      unusableState = conflict
+      members = [:]
+    }
+    _ = try addJournals(besides: nil)
+  }
+
+  /// All journals, also those of rounds that a state sums up.
+  ///
+  /// - Parameter reason: why the state can't be used, as the end of a sentence.
+  func withoutState(_ reason: String) throws(BatchError) -> JournalSet {
+    state == nil ? self : try JournalSet(in: directories, usesState: false, unusable: reason)
+  }
+
+  /// The state that can be used, if only one directory has one.
+  private mutating func findState() throws(BatchError) -> RecordedState? {
+    var states: [RecordedState] = []
+    for directory in directories {
+      switch try RecordedState.find(in: directory) {
+      case .none: break
+      case .usable(let state): states.append(state)
+      case .unusable(let reason): unusableState = reason
+      }
+    }
+    if states.count > 1 { unusableState = "several directories have one" }
+    return states.count == 1 && unusableState == nil ? states[0] : nil
+  }
+
+  /// Adds the journals that a state doesn't sum up. Returns why the state can't be used; nil if it can.
+  private mutating func addJournals(besides state: RecordedState?) throws(BatchError) -> String? {
     var places: [Name: Int] = [:]
     for directory in directories {
       for path in try JournalReader.journals(in: directory) {
+        if let state, state.sumsUp(path) { continue }
         guard let head = try JournalReader.head(of: path) else { continue }
+        if let state, state.sumsUp(manifest: head.manifest) {
+          // A copy of a journal may have another name.
+          if let run = head.run, let size = state.manifests.runs[run], try JournalReader.size(of: path) <= size { continue }
+          return "\(LocalPath(bytes: path.name.bytes).description.quoted) is of a round that it sums up, and was not there"
+        }
         let member = Member(path: path, head: head)
         // Without the name of the run, the name of the file has a UUID.
         let name = Name(manifest: head.manifest, run: head.run ?? String(decoding: path.name.bytes, as: UTF8.self))
@@ -30,6 +78,7 @@ package struct JournalSet: Sendable {
         }
       }
     }
+    return nil
   }
 
   /// The parts of a first line that a journal shares with its copies.
@@ -46,7 +95,9 @@ package struct JournalSet: Sendable {
   }
 
   /// The names of all runs.
-  var runs: Set<String> { Set(members.values.flatMap { $0.compactMap(\.head.run) }) }
+  var runs: Set<String> {
+    Set(members.values.flatMap { $0.compactMap(\.head.run) }).union(state.map { Array($0.manifests.runs.keys) } ?? [])
+  }
 
   /// The names of the runs of a manifest.
   func runs(ofManifest id: String) -> [String] { (members[id] ?? []).compactMap(\.head.run) }
@@ -69,6 +120,11 @@ package struct JournalSet: Sendable {
       guard try JournalReader.mentionsNoFiles(member.path) else { return false }
     }
     return true
+  }
+
+  /// The paths and the first lines of the journals of a manifest.
+  func places(ofManifest id: String) -> [(path: LocalPath, head: JournalHead)] {
+    (members[id] ?? []).map { ($0.path, $0.head) }
   }
 
   /// The first lines of the journals of a manifest.

@@ -29,6 +29,9 @@ package struct SliceProgress: Hashable, Sendable {
     return progress
   }
 
+  /// Notes that slices of another size or version were accepted as well.
+  mutating func noteOthers() { hasOthers = true }
+
   /// Joins the progress that two journals report. The order of the journals does not matter. If their slices don't match,
   /// the slices that can be continued are kept: slices of the preferred size, and of the latest version of the file.
   func joined(_ other: SliceProgress, preferring size: Int64?) -> SliceProgress {

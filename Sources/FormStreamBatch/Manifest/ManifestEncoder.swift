@@ -63,21 +63,23 @@ package struct ManifestEncoder {
 
   /// The line for a file, without counting its bytes for the next offset.
   package static func line(for file: BatchFile) -> [UInt8] {
-    ManifestRecord(
-      path: file.manifestPath,
-      contents: file.problem.map {
-        .problem(FileFailure($0))
-      }
-        ?? .file(size: file.size, modified: file.modified),
-      type: file.type, sha256: file.sha256,
-      fields: file.fields,
-      index: file.keptIndex, maybeDuplicate: file.maybeDuplicate, keyRecord: file.keyRecord,
-      slices: file.slices, isDirectory: file.isDirectory, isNamedLink: file.isNamedLink
-    ).json.line()
+    ManifestRecord(file).json.line()
   }
 
   /// The line that says that a file of an earlier round is not there any more, or is there again.
   static func line(for path: LocalPath, isGone: Bool) -> [UInt8] {
     ManifestRecord(path: path, contents: .presence(isGone: isGone)).json.line()
+  }
+}
+
+extension ManifestRecord {
+  /// The record of a file.
+  init(_ file: BatchFile) {
+    self.init(
+      path: file.manifestPath,
+      contents: file.problem.map { .problem(FileFailure($0)) } ?? .file(size: file.size, modified: file.modified),
+      type: file.type, sha256: file.sha256, fields: file.fields, index: file.keptIndex,
+      maybeDuplicate: file.maybeDuplicate, keyRecord: file.keyRecord, slices: file.slices,
+      isDirectory: file.isDirectory, isNamedLink: file.isNamedLink)
   }
 }

@@ -161,7 +161,8 @@ public final class ManifestReader: BatchInput {
     } catch {
       throw .malformed(path, at: line.offset, "\(error)")
     }
-    let file = try file(record, at: line.offset)
+    let file = try Self.file(
+      record, at: line.offset, number: count, below: root, hasOneRoot: hasOneRoot, followsLinks: followsLinks, of: path)
     if case .presence(let isGone) = record.contents { return .presence(file, isGone: isGone) }
     count += 1
     return .file(file)
@@ -186,7 +187,13 @@ public final class ManifestReader: BatchInput {
   /// The white space of JSON (RFC 8259 §2), without the line feed.
   private static let whiteSpace = Array(" \t\r".utf8)
 
-  private func file(_ record: ManifestRecord, at offset: Int64) throws(BatchError) -> BatchFile {
+  /// The file of a record.
+  ///
+  /// - Parameter path: the file that has the record.
+  static func file(
+    _ record: ManifestRecord, at offset: Int64, number: Int, below root: LocalPath?, hasOneRoot: Bool,
+    followsLinks: Bool = false, of path: LocalPath
+  ) throws(BatchError) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
       let place = try EntryPlace(record.path, below: root)
@@ -217,7 +224,7 @@ public final class ManifestReader: BatchInput {
     (file.maybeDuplicate, file.keyRecord) = (record.maybeDuplicate, record.keyRecord)
     file.followsLinks = followsLinks
     if record.isNamedLink { file.followNamedLink() }
-    file.index = count
+    file.index = number
     file.keptIndex = record.index
     file.offset = offset
     return file

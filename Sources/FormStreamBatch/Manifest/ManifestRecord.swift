@@ -157,7 +157,10 @@ package struct ManifestRecord: Hashable, Sendable {
     self.isNamedLink = isNamedLink
   }
 
-  package var json: JSONValue {
+  package var json: JSONValue { .object(members) }
+
+  /// The members of the line.
+  var members: [JSONValue.Member] {
     let path = JSONValue.path(path)
     var members = [
       JSONValue.Member("path", path.text), JSONValue.Member("path_b64", path.base64),
@@ -172,7 +175,7 @@ package struct ManifestRecord: Hashable, Sendable {
       failure = problem
     case .presence(let isGone):
       members.append(.init("gone", .boolean(isGone)))
-      return .object(members)
+      return members
     }
     if let type { members.append(.init("type", .string(type.description))) }
     if let sha256 { members.append(.init("sha256", .string(sha256.description))) }
@@ -186,7 +189,7 @@ package struct ManifestRecord: Hashable, Sendable {
     if isNamedLink { members.append(.init("link", true)) }
     if let failure { members.append(.init("error", failure.record)) }
     if isDirectory { members.append(.init("directory", true)) }
-    return .object(members)
+    return members
   }
 
   /// Reads the line. Keys of later versions are skipped.

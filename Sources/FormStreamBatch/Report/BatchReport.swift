@@ -21,6 +21,8 @@ package struct BatchReport: Sendable {
     package let state: BatchState?
     let manifest: String
     let offset: Int64
+    /// The record of a journal that says why, if the journal need not be there any more; empty otherwise.
+    var record: [UInt8] = []
 
     /// Why the file was not accepted.
     ///
@@ -77,7 +79,9 @@ package struct BatchReport: Sendable {
   package private(set) var settled = 0
   /// The files that ``duplicates`` and ``maybeDuplicates`` count.
   package private(set) var doubts: [SettledDoubts.Doubt] = []
-  private let settledDoubts: SettledDoubts
+  private var settledDoubts: SettledDoubts
+  /// The number of the last of the rounds that ``RecordedState`` sums up; nil if it sums up none.
+  package private(set) var summedUp: Int?
   /// How many bytes the accepted files have.
   package private(set) var bytes: Int64 = 0
 
@@ -109,6 +113,8 @@ package struct BatchReport: Sendable {
   ///   - boot: the identifier of this machine's current boot.
   ///   - window: how many bytes of the manifest are examined together; tests use fewer.
   ///   - temporaryDirectory: the directory for temporary files, in which the files of several rounds are sorted.
+  ///   - journals: the journals in the directories, and the state that sums up the rounds before the manifests; nil if the
+  ///     manifests have all rounds.
   ///   - begin: receives the open manifest before the first file is examined.
   ///   - failures: receives all files that were not accepted; nil if they are not listed.
   ///   - accepted: receives each accepted file, with the size and time of the accepted version; nil if they are not listed.
@@ -117,14 +123,15 @@ package struct BatchReport: Sendable {
   package init<Failure: Error>(
     on manifests: [LocalPath], shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
-    temporaryDirectory: LocalPath = "/tmp", failures: FailureList? = nil,
+    temporaryDirectory: LocalPath = "/tmp", summedUp journals: JournalSet? = nil, failures: FailureList? = nil,
     accepted: ((BatchFile) throws -> Void)? = nil,
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
-    rounds = manifests.count
-    let set = try JournalSet(in: directories)
+    let set = try journals ?? JournalSet(in: directories, usesState: false)
+    rounds = manifests.count + (set.state?.manifests.all.count ?? 0)
     settledDoubts = try SettledDoubts(in: directories, set)
-    var files = manifests.count > 1 ? RoundFindings(in: temporaryDirectory) : nil
+    var files = rounds > 1 ? RoundFindings(in: temporaryDirectory) : nil
+    if let state = set.state { try add(state, to: &files, notesVersions: accepted != nil) }
     for (index, path) in manifests.enumerated() {
       isListed = isListed && !RecordedRounds.isPartial(path)
       let reader = try ManifestReader(path, shard: shard, acceptsTornEnd: !isListed)
@@ -140,8 +147,13 @@ package struct BatchReport: Sendable {
       // A file that was missing when it was listed has the version that was sent in the journals alone.
       var versions =
         accepted == nil ? nil : try AcceptedVersions(of: reader.extent, in: set, sortedIn: temporaryDirectory)
-      let damaged = try Self.examine(reader, groups, boot: boot, window: window) { entry in
-        var entry = entry
+      let damaged = try Self.examine(reader, groups, boot: boot, window: window) { listed, finding in
+        var entry = RoundFindings.Entry(listed.lookedForAgain, finding)
+        if case .file(let file) = listed {
+          entry.isRepair = reader.parent != nil
+          // In a manifest made by `plan`, each shard has indices of its own.
+          entry.keepsIndex = reader.listing != nil || file.keptIndex != nil
+        }
         (entry.manifest, entry.period) = (reader.id, period)
         if let version = try versions?.version(of: entry.file.offset) { entry.note(accepted: version) }
         if files != nil { try files?.add(entry) } else { try count(entry, failures, accepted, rest) }
@@ -153,21 +165,38 @@ package struct BatchReport: Sendable {
     try files?.forEach { entry in try count(entry, failures, accepted, rest) }
   }
 
+  /// Adds what a state says about the rounds before the manifests.
+  private mutating func add(
+    _ state: RecordedState, to files: inout RoundFindings?, notesVersions: Bool
+  ) throws(BatchError) {
+    summedUp = state.through
+    for journal in state.manifests.all.flatMap(\.journals) {
+      journals += 1
+      if journal.isOpen { openJournals += 1 }
+      guard journal.damagedLines > 0 else { continue }
+      let damaged = SettledDoubts.DamagedJournal(journal)
+      if settledDoubts.settles(damaged) { settledJournals += 1 } else { self.damaged.append(damaged) }
+    }
+    try state.forEach { entry throws(BatchError) in
+      settledDoubts.note(entry)
+      try files?.add(entry.found(in: state.manifests, notesVersion: notesVersions))
+    }
+  }
+
   /// Passes on each file of a manifest, with what the journals say about it. Returns the journals with lines that can't be
   /// read.
-  private static func examine(
+  static func examine(
     _ reader: ManifestReader, _ groups: [[JournalSummary]], boot: String, window: Int64,
-    _ receive: (RoundFindings.Entry) throws -> Void
+    _ receive: (ManifestReader.Entry, JournalFindings.Finding) throws -> Void
   ) throws -> [SettledDoubts.DamagedJournal] {
     var end: Int64 = 0
     var findings = JournalFindings()
     var damaged: [LocalPath: SettledDoubts.DamagedJournal] = [:]
     while let entry = try reader.nextEntry() {
-      guard case .file(let listed) = entry else {
-        try receive(RoundFindings.Entry(entry))
+      guard case .file(let file) = entry else {
+        try receive(entry, [])
         continue
       }
-      let file = listed.lookedForAgain
       if file.offset >= end {
         // The next part begins with this file.
         end = file.offset > .max - window ? .max : file.offset + window
@@ -187,11 +216,7 @@ package struct BatchReport: Sendable {
       if findings.mayBeLost(file.offset) { finding.insert(.mayBeLost) }
       // An earlier round or manifest may have sent the file.
       if file.maybeDuplicate, finding.isEmpty { finding.insert(.unknown) }
-      var found = RoundFindings.Entry(.file(file), finding)
-      // In a manifest made by `plan`, each shard has indices of its own.
-      found.isRepair = reader.parent != nil
-      found.keepsIndex = reader.listing != nil || file.keptIndex != nil
-      try receive(found)
+      try receive(entry, finding)
     }
     return Array(damaged.values)
   }
@@ -205,7 +230,7 @@ package struct BatchReport: Sendable {
   }
 
   /// The journals of a manifest, in groups. Groups whose runs are harmless if repeated come first.
-  private static func groups(
+  static func groups(
     of manifest: ManifestExtent, isListed: Bool, in journals: JournalSet
   ) throws(BatchError) -> [[JournalSummary]] {
     let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
@@ -231,7 +256,8 @@ package struct BatchReport: Sendable {
       if !entry.isGone { try accepted?(file) }
       return
     }
-    let unaccepted = Unaccepted(path: file.path, state: state, manifest: entry.manifest, offset: file.offset)
+    let unaccepted = Unaccepted(
+      path: file.path, state: state, manifest: entry.manifest, offset: file.offset, record: entry.record)
     if self.unaccepted.count < Self.maximumUnaccepted { self.unaccepted.append(unaccepted) }
     try failures?.add(unaccepted)
     try rest(
@@ -273,9 +299,16 @@ package struct BatchReport: Sendable {
   }
 }
 
+extension ManifestReader.Entry {
+  /// The entry with the file as it is now, if a problem prevented it from being sent when the manifest was made.
+  fileprivate var lookedForAgain: Self {
+    if case .file(let file) = self { .file(file.lookedForAgain) } else { self }
+  }
+}
+
 extension JournalFindings.Finding {
   /// What the file is counted as; nil if no journal has a result.
-  fileprivate var state: BatchState? {
+  var state: BatchState? {
     if contains(.accepted) { return .ok }
     if contains(.unknown) { return .unknown }
     if !isDisjoint(with: [.failed, .unreadable]) { return .failed }

@@ -31,6 +31,7 @@ package final class FailureList {
     stored.add(Array((file.state?.rawValue ?? "").utf8))
     stored.add(Array(file.manifest.utf8))
     stored.add(file.offset)
+    stored.add(file.record)
     // The bytes of numbers sort like the numbers if the most significant byte comes first.
     try sorter.add(stored.bytes, key: withUnsafeBytes(of: count.bigEndian, Array.init))
     count += 1
@@ -49,7 +50,7 @@ package final class FailureList {
         files.append(
           BatchReport.Unaccepted(
             path: LocalPath(bytes: stored.list()), state: BatchState(rawValue: stored.text()), manifest: stored.text(),
-            offset: stored.number()))
+            offset: stored.number(), record: stored.list()))
       }
       for (file, result) in zip(files, try RunHistory.results(of: files, in: report)) {
         try receive(

@@ -3,7 +3,7 @@ import FormStreamMultipart
 /// What the journals of several rounds say about each file. The files are sorted on the disk by their paths.
 struct RoundFindings {
   /// A file of a manifest, and what journals say about it.
-  struct Entry {
+  struct Entry: Equatable {
     private(set) var file: BatchFile
     /// What journals say; nil if the entry says only whether the file is there.
     fileprivate(set) var finding: JournalFindings.Finding?
@@ -17,6 +17,9 @@ struct RoundFindings {
     var manifest = ""
     /// When the files of the manifest were sent.
     var period = SendingPeriod()
+    /// The record of a journal that says why the file was not accepted, if the journal need not be there any more; empty
+    /// otherwise.
+    var record: [UInt8] = []
 
     init(_ entry: ManifestReader.Entry, _ finding: JournalFindings.Finding = []) {
       switch entry {
@@ -54,25 +57,43 @@ struct RoundFindings {
     let lines = try sorter.sorted()
     var line = try lines.next()
     while let first = line {
-      var (last, accepted): (Entry?, Entry?)
-      var isGone = false
+      var path = PathFindings()
       while let next = line, next.key == first.key {
-        let entry = Entry(next.line)
-        isGone = entry.isGone
-        if let finding = entry.finding {
-          let isAcceptedTwice = accepted?.isAcceptedAgain(in: entry) ?? false
-          last = entry.isRepair ? last?.repaired(by: entry) ?? entry : entry
-          if isAcceptedTwice { last?.finding?.insert(.acceptedAgain) }
-          if finding.contains(.accepted) { accepted = last }
-        } else if !isGone {
-          // The file is there again as it was accepted.
-          last = accepted ?? last
-        }
+        path.add(Entry(next.line))
         line = try lines.next()
       }
-      guard var last, let finding = last.finding else { continue }
+      if let entry = path.result { try receive(entry) }
+    }
+  }
+
+  /// What the rounds so far say about one path.
+  struct PathFindings: Equatable {
+    private var last: Entry?
+    private var accepted: Entry?
+    private var isGone = false
+
+    /// Adds what the next round says.
+    mutating func add(_ entry: Entry) {
+      isGone = entry.isGone
+      if let finding = entry.finding {
+        let isAcceptedTwice = isAcceptedAgain(in: entry)
+        last = entry.isRepair ? last?.repaired(by: entry) ?? entry : entry
+        if isAcceptedTwice { last?.finding?.insert(.acceptedAgain) }
+        if finding.contains(.accepted) { accepted = last }
+      } else if !isGone {
+        // The file is there again as it was accepted.
+        last = accepted ?? last
+      }
+    }
+
+    /// Whether the version that was accepted is accepted again in the next round.
+    func isAcceptedAgain(in entry: Entry) -> Bool { accepted?.isAcceptedAgain(in: entry) ?? false }
+
+    /// The file as the last round has it; nil if it was not accepted and is not there any more.
+    var result: Entry? {
+      guard var last, let finding = last.finding else { return nil }
       last.isGone = isGone
-      if !isGone || finding.contains(.accepted) { try receive(last) }
+      return !isGone || finding.contains(.accepted) ? last : nil
     }
   }
 }
@@ -88,6 +109,7 @@ extension RoundFindings.Entry {
     stored.add(Array(manifest.utf8))
     stored.add(period.first)
     stored.add(period.last)
+    stored.add(record)
     stored.add(StoredFile.bytes(of: file))
     return stored.bytes
   }
@@ -121,6 +143,7 @@ extension RoundFindings.Entry {
     keepsIndex = stored.number() == 1
     manifest = stored.text()
     period = SendingPeriod(first: stored.number(), last: stored.number())
+    record = stored.list()
     file = StoredFile.file(stored.list())
   }
 }

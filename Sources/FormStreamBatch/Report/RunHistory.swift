@@ -49,7 +49,7 @@ package struct RunHistory: Sendable {
   private let latestTime = nanosecondsSince1970().addingClamped(86_400_000_000_000)
 
   package init(of report: BatchReport) throws(BatchError) {
-    unaccepted = Array(repeating: nil, count: report.unaccepted.count)
+    unaccepted = report.unaccepted.map { Entry($0.record) }
     for (number, sources) in report.sources.enumerated() {
       var wanted: [Int64: Int] = [:]
       for (index, file) in report.unaccepted.enumerated() where file.manifest == sources.manifest {
@@ -72,7 +72,7 @@ package struct RunHistory: Sendable {
   static func results(
     of files: [BatchReport.Unaccepted], in report: BatchReport
   ) throws(BatchError) -> [Entry?] {
-    var results: [Entry?] = Array(repeating: nil, count: files.count)
+    var results = files.map { Entry($0.record) }
     for sources in report.sources {
       var wanted: [Int64: Int] = [:]
       for (index, file) in files.enumerated() where file.manifest == sources.manifest { wanted[file.offset] = index }
@@ -185,6 +185,14 @@ package struct RunHistory: Sendable {
 }
 
 extension RunHistory.Entry {
+  /// Reads a record of a journal; nil if it is none.
+  fileprivate init?(_ record: [UInt8]) {
+    guard !record.isEmpty,
+      let entry = record.withUnsafeBytes({ line in RunHistory.Result(line).flatMap { RunHistory.Entry(line, $0) } })
+    else { return nil }
+    self = entry
+  }
+
   /// An entry whose duration nobody asks for.
   fileprivate init?(_ line: UnsafeRawBufferPointer, _ result: RunHistory.Result) {
     guard let value = try? JSONValue(parsing: Array(line)) else { return nil }

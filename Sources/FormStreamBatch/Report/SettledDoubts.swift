@@ -21,10 +21,19 @@ package struct SettledDoubts: Sendable {
     let name: String
     /// How many lines can't be read.
     let lines: Int
+    /// The name of the file.
+    let file: [UInt8]
+
+    init(_ journal: StateManifests.Journal) {
+      name = journal.run ?? String(decoding: journal.name, as: UTF8.self)
+      file = journal.name
+      lines = journal.damagedLines
+    }
 
     init(_ journal: JournalSummary, lines: Int) {
       name = journal.head.run ?? String(decoding: journal.path.name.bytes, as: UTF8.self)
       self.lines = lines
+      file = journal.path.name.bytes
     }
   }
 
@@ -47,6 +56,10 @@ package struct SettledDoubts: Sendable {
       for name in try JournalReader.names(in: directory) where Self.isOurs(name) {
         try read(directory.appending(name.bytes))
       }
+    }
+    // The lines of the state say which older doubts are settled.
+    if let state = journals.state {
+      doubts = doubts.filter { !state.sumsUp(manifest: $0.key.manifest) || $0.value >= state.time }
     }
     for manifest in Set(doubts.keys.map(\.manifest)) { try removeOlder(journals, about: manifest) }
   }
@@ -93,6 +106,18 @@ package struct SettledDoubts: Sendable {
     } catch {
       if case .system(let error) = error { throw JournalReader.unreadable(path, error) }
     }
+  }
+
+  /// Notes what a state says about a file.
+  mutating func note(_ entry: StateEntry) {
+    guard let isDuplicate = entry.settled else { return }
+    let doubt = Doubt(manifest: entry.manifest, offset: entry.file.offset, isDuplicate: isDuplicate)
+    doubts[doubt] = doubts[doubt] ?? .min
+  }
+
+  /// What somebody has looked at: `true` if a file was certainly accepted twice, `false` if it may have been; nil if nobody has.
+  func settled(_ manifest: String, _ offset: Int64) -> Bool? {
+    [true, false].first { doubts[Doubt(manifest: manifest, offset: offset, isDuplicate: $0)] != nil }
   }
 
   /// Whether a doubt was looked at. A file that was accepted twice after somebody had looked at a mere doubt is not settled.

@@ -16,6 +16,8 @@ package struct EarlierManifests: Sendable {
   private let lostRuns: [String: LocalPath]
   /// The manifests of rounds whose journals are all lost: a manifest has its final name as soon as a journal is begun.
   private let withoutJournals: [String: LocalPath]
+  /// The first round that is neither there nor summed up; nil if none is known to be missing.
+  private let missingRound: Int?
   /// For each list of failed files, the id of the manifest whose files they are.
   private let parents: [String: String]
 
@@ -24,31 +26,72 @@ package struct EarlierManifests: Sendable {
   ///
   /// - Parameters:
   ///   - named: manifests that are named.
-  ///   - ids: the ids of manifests. Only these, the lists of their failed files, and the lists of those are taken; nil for
-  ///     all manifests.
+  ///   - family: the manifests that are taken.
+  ///
+  /// If a manifest that is taken is one of those that a state sums up, or belongs between them, the state is not used: ``journals``
+  /// has all journals then.
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
   package init(
-    of journals: JournalSet, named: [LocalPath] = [], ofFamily ids: Set<String>? = nil
+    of journals: JournalSet, named: [LocalPath] = [], taking family: Family = .all
+  ) throws(BatchError) {
+    let (some, conflict) = try Self.find(journals, named, family)
+    self =
+      try conflict.map { reason throws(BatchError) in try Self.find(journals.withoutState(reason), named, family).0 } ?? some
+  }
+
+  /// Which manifests are taken.
+  package enum Family {
+    case all
+    /// Only the manifests with these ids, the lists of their failed files, and the lists of those.
+    case of(Set<String>)
+    /// Only the manifests of the rounds in a directory, the lists of their failed files, and the lists of those.
+    case rounds(in: LocalPath)
+  }
+
+  /// Finds the manifests. Also returns why the state can't be used with them, as the end of a sentence; nil if it can.
+  private static func find(
+    _ journals: JournalSet, _ named: [LocalPath], _ family: Family
+  ) throws(BatchError) -> (EarlierManifests, conflict: String?) {
+    var conflict: String?
+    let manifests = try EarlierManifests(of: journals, named, family, &conflict)
+    return (manifests, journals.state == nil ? nil : conflict)
+  }
+
+  private init(
+    of journals: JournalSet, _ named: [LocalPath], _ taken: Family, _ conflict: inout String?
   ) throws(BatchError) {
     self.journals = journals
+    let state = journals.state
     var found: [String: (path: LocalPath, header: ManifestHeader)] = [:]
     for path in named {
       let header = try ManifestReader.header(of: path)
       found[header.id] = (path, header)
+      if state?.sumsUp(manifest: header.id) == true { conflict = Self.conflict(path) }
     }
+    var ids: Set<String>?
+    if case .of(let taken) = taken { ids = taken }
+    var missingRound: Int?
     var namedRuns: [String: LocalPath] = [:]
     var withoutJournals: [String: LocalPath] = [:]
     for directory in journals.directories {
-      for path in try RecordedListing.manifests(in: directory) {
+      let rounds = try RecordedRounds(in: directory, besides: state)
+      if let state, state.directory == directory {
+        if rounds.firstNumber != state.through + 1 { missingRound = state.through + 1 }
+      } else if rounds.firstNumber > 1 {
+        missingRound = 1
+      }
+      if case .rounds(directory) = taken { ids = [] }
+      for path in try RecordedListing.manifests(in: directory, besides: state) {
         let header = try ManifestReader.header(of: path)
         found[header.id] = (path, header)
+        if case .rounds(directory) = taken { ids?.insert(header.id) }
         for run in header.journals { namedRuns[run] = path }
         // A manifest of `plan` has no listing. Its journals may be anywhere.
         guard header.listing != nil, !RecordedRounds.isPartial(path) else { continue }
         if journals.heads(ofManifest: header.id).isEmpty { withoutJournals[header.id] = path }
       }
       // A copy without a journal is of a list that was not sent.
-      for path in try SentFailedList.copies(in: directory) {
+      for path in try SentFailedList.copies(in: directory) where state?.sumsUp(path) != true {
         guard let header = try? ManifestReader.header(of: path), journals.manifests.contains(header.id) else { continue }
         found[header.id] = (path, header)
       }
@@ -69,7 +112,7 @@ package struct EarlierManifests: Sendable {
       found = found.filter { family.contains($0.key) }
       missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
-    self.missing = missing
+    (self.missing, self.missingRound) = (missing, missingRound)
     unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
     let runs = journals.runs
     lostRuns = namedRuns.filter { !runs.contains($0.key) }
@@ -85,8 +128,13 @@ package struct EarlierManifests: Sendable {
         try journals.period(ofManifest: id).last, id
       )
       placed.append((place, manifest.path))
+      if let state, place.0 <= state.through { conflict = Self.conflict(manifest.path) }
     }
     paths = placed.sorted { $0.place < $1.place }.map(\.path)
+  }
+
+  private static func conflict(_ manifest: LocalPath) -> String {
+    "\(manifest.description.quoted) is of a round that it sums up"
   }
 
   /// The ids of manifests, of the lists of their failed files, and of the lists of those.
@@ -150,27 +198,36 @@ package struct EarlierManifests: Sendable {
   ///
   /// - Throws: `journalUnreadable`.
   package func checkJournals() throws(BatchError) {
+    if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
     guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.
     let journals = try JournalSet(in: journals.directories)
     let runs = journals.runs
-    if let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
-      throw Self.journalLost(run, manifest)
+    if let (id, manifest) = withoutJournals.filter({ journals.heads(ofManifest: $0.key).isEmpty }).min(by: { $0.key < $1.key })
+    {
+      throw lost("The journal of the manifest \(manifest.description.quoted) is not beside it any more", on: id)
     }
-    let lost = withoutJournals.filter { journals.heads(ofManifest: $0.key).isEmpty }
-    if let (id, manifest) = lost.min(by: { $0.key < $1.key }) {
-      throw BatchError(
-        .journalUnreadable, on: id,
-        "The journal of the manifest \(manifest.description.quoted) is not beside it any more: put it back, or name another "
-          + "directory. Without it, what was sent is not known.")
-    }
+    guard let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) else { return }
+    throw lost(
+      "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
+        + "it any more", on: run)
   }
 
-  private static func journalLost(_ run: String, _ manifest: LocalPath) -> BatchError {
-    BatchError(
-      .journalUnreadable, on: run,
-      "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
-        + "it any more: put it back, or name another directory. Without it, what was sent is not known.")
+  /// The error for files of old rounds that are not there.
+  private func lost(_ what: String, on subject: String? = nil) -> BatchError {
+    let state = "state.jsonl"
+    let place = journals.directories.first?.description ?? ""
+    let more =
+      if let reason = journals.unusableState {
+        " Its file \(state), which sums up old rounds, can't be used: \(reason)."
+      } else if missingRound == 1 {
+        " If it was deleted because \(state) sums it up, put this file back."
+      } else {
+        ""
+      }
+    return BatchError(
+      .journalUnreadable, on: subject ?? place,
+      "\(what): put it back, or name another directory. Without it, what was sent is not known.\(more)")
   }
 
   private func notFound(_ id: String) -> BatchError {

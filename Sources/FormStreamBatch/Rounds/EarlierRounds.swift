@@ -7,18 +7,31 @@ struct EarlierRounds {
   private let batch: Batch
   private let rounds: RecordedRounds
   private let journals: JournalSet
+  /// The manifests of the rounds; nil if there are none, and no journals either.
+  private let earlier: EarlierManifests?
   /// The ids of the rounds' manifests.
   private let manifests: [String]
 
   /// - Throws: `journalMisplaced` if the directory has journals of runs to other URLs.
   init(in path: LocalPath, of batch: Batch) throws(BatchError) {
     (self.path, self.batch) = (path, batch)
-    (rounds, journals) = (try RecordedRounds(in: path), try JournalSet(in: [path]))
+    var journals = try JournalSet(in: [path])
+    // A list of failed files is compared with its round and the rounds after it.
+    if let state = journals.state, let list = batch.manifest,
+      try ManifestReader.header(of: list).round?.number ?? 1 <= state.through
+    {
+      journals = try journals.withoutState(
+        "\(list.description.quoted) is of a round that it sums up: make a list of what is left")
+    }
+    let isBegun = try !RecordedRounds(in: path).manifests.isEmpty || !journals.manifests.isEmpty || journals.state != nil
+    earlier = isBegun ? try EarlierManifests(of: journals, taking: .rounds(in: path)) : nil
+    self.journals = earlier?.journals ?? journals
+    rounds = try RecordedRounds(in: path, besides: self.journals.state)
     var manifests: [String] = []
     for manifest in rounds.manifests { manifests.append(try ManifestReader.header(of: manifest).id) }
     self.manifests = manifests
-    guard !manifests.isEmpty || !journals.manifests.isEmpty else { return }
-    try EarlierManifests(of: journals, ofFamily: Set(manifests)).checkRounds()
+    guard let earlier else { return }
+    try earlier.checkRounds()
     // A manifest that was named has nothing to do with the rounds.
     if batch.manifest == nil { for manifest in manifests { try checkURL(manifest) } }
   }
@@ -36,10 +49,10 @@ struct EarlierRounds {
   /// What a new round is compared with.
   var comparison: RecordedListing.Comparison {
     get throws(BatchError) {
-      RecordedListing.Comparison(
-        rounds: rounds, manifests: try EarlierManifests(of: journals, ofFamily: Set(manifests)),
-        rules: batch.rounds, sliceSize: batch.sliceSize, keepsAccepted: batch.includesAcceptedEarlier,
-        temporaryDirectory: batch.listing.temporaryDirectory,
+      let manifests = if let earlier { earlier } else { try EarlierManifests(of: journals, taking: .rounds(in: path)) }
+      return RecordedListing.Comparison(
+        rounds: rounds, manifests: manifests, rules: batch.rounds, sliceSize: batch.sliceSize,
+        keepsAccepted: batch.includesAcceptedEarlier, temporaryDirectory: batch.listing.temporaryDirectory,
         cancellation: batch.listing.cancellation)
     }
   }

@@ -1,5 +1,5 @@
 /// What all earlier rounds say about one path.
-struct FileHistory {
+struct FileHistory: Equatable {
   /// A version that the server may have, although no journal proves it.
   private struct Doubt: Equatable {
     /// The version; nil if it is not known which one was sent.

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
 /// What an earlier round knows about a file: the version that was to be sent, and what became of it.
-struct KnownFile {
+struct KnownFile: Equatable {
   /// What tells a version of a file from other versions.
   struct Version: Equatable {
     var size: Int64
@@ -39,6 +39,30 @@ extension KnownFile.Version? {
 }
 
 extension KnownFile {
+  /// - Parameters:
+  ///   - accepted: the version that journals prove accepted.
+  ///   - status: what the journals say about the file.
+  ///   - slices: the slices that the server has accepted, by the journals and by the manifest.
+  init(
+    _ file: BatchFile, _ accepted: Version?, _ status: JournalIndex.FileStatus, _ slices: SliceProgress?,
+    of manifest: String, _ period: SendingPeriod
+  ) {
+    let listed =
+      file.problem == nil
+      ? Version(size: file.size, modified: file.modified, sha256: file.sha256) : nil
+    version = accepted ?? listed
+    if version?.sha256 == nil, version?.size == listed?.size { version?.sha256 = file.sha256 }
+    // A file with a problem that does not pass is never sent, so its round says nothing new.
+    let isNeverSent = file.problem.map { !BatchFile.passingProblems.contains($0.code) } ?? false
+    self.status = isNeverSent ? .unsent : status
+    index = file.number
+    maybeDuplicate = file.maybeDuplicate && !isNeverSent
+    place = RecordPlace(manifest: manifest, offset: file.offset)
+    keyRecord = file.keyRecord
+    self.slices = slices
+    self.period = period
+  }
+
   /// The value as bytes that only this process reads.
   var bytes: [UInt8] {
     var stored = StoredBytes()

@@ -16,6 +16,22 @@ extension RecordedListing {
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
     let cancellation: BatchCancellation?
+    /// The old rounds are summed up if more rounds than this are not.
+    var maximumRounds = 64
+    /// How many of the last rounds are not summed up then.
+    var keptRounds = 32
+
+    /// Sums up the old rounds, if there are many. The next runs then read one file instead of many.
+    ///
+    /// - Parameter last: the number of the last round.
+    func sumUp(through last: Int, in directory: LocalPath) throws(BatchError) {
+      let through = last - keptRounds
+      guard last - (manifests.journals.state?.through ?? 0) > maximumRounds else { return }
+      var writer = try StateWriter(
+        manifests, in: directory, sliceSize: sliceSize, temporaryDirectory: temporaryDirectory)
+      writer.cancellation = cancellation
+      _ = try writer.sumUp(through: through)
+    }
   }
 
   /// Begins a new round: lists the files, compares them with the files of the earlier rounds, and writes a manifest of the files
@@ -35,6 +51,7 @@ extension RecordedListing {
       in: earlier.temporaryDirectory)
     (comparison.cancellation, comparison.observe) = (earlier.cancellation, observe)
     comparison.accepted = earlier.keepsAccepted ? AcceptedFiles(in: earlier.temporaryDirectory) : nil
+    if let state = earlier.manifests.journals.state { try comparison.add(state) }
     for path in earlier.manifests.paths {
       let manifest = try ManifestReader(path, followsLinks: followsLinks)
       try Self.check(manifest, isListing: name, directoryPath)
@@ -48,6 +65,8 @@ extension RecordedListing {
       listing, look: { file throws(BatchError) in try check?.look(at: &file) })
     try check?.finish()
     if entries.isEmpty, let last = earlier.rounds.manifests.last {
+      // Without the state, all is read again.
+      try? earlier.sumUp(through: earlier.rounds.lastNumber, in: directoryPath)
       let manifest = try ManifestReader(last)
       return RecordedListing(
         .nothingNew, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted)
@@ -59,6 +78,8 @@ extension RecordedListing {
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
     let manifest = try ManifestReader(file.path, followsLinks: followsLinks)
+    // Without the state, all is read again.
+    try? earlier.sumUp(through: comparison.number, in: directoryPath)
     return RecordedListing(
       .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, unnamed: file)
   }

@@ -12,15 +12,20 @@ package struct RecordedRounds {
   /// The number of the last round; 0 if there is none.
   let lastNumber: Int
 
+  /// The number of the first round that has a manifest; 0 if there is none.
+  let firstNumber: Int
+
+  /// - Parameter state: sums up rounds, which are left out; nil if none are.
   /// - Throws: `journalUnreadable`.
-  package init(in path: LocalPath) throws(BatchError) {
+  package init(in path: LocalPath, besides state: RecordedState? = nil) throws(BatchError) {
     var found: [(number: Int, path: LocalPath)] = []
     for name in try JournalReader.names(in: path) {
-      guard let number = Self.number(of: name) else { continue }
+      guard let number = Self.number(of: name), state?.sumsUp(path.appending(name.bytes)) != true else { continue }
       found.append((number, path.appending(name.bytes)))
     }
     found.sort { $0.number < $1.number }
-    (manifests, lastNumber) = (found.map(\.path), found.last?.number ?? 0)
+    (manifests, firstNumber) = (found.map(\.path), found.first?.number ?? 0)
+    lastNumber = found.last?.number ?? state?.through ?? 0
   }
 
   static func name(of number: Int, isPartial: Bool = false) -> FileName {

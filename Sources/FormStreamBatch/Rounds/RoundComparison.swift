@@ -87,10 +87,30 @@ package struct RoundComparison {
           count += 1
           nextIndex = max(nextIndex, file.number.addingClamped(1))
           let accepted = try versions.version(of: file.offset)
-          let known = KnownFile(file, accepted, index, of: manifest.id, period)
+          let known = KnownFile(
+            file, accepted, index.status(of: file.offset), index.progress(of: file), of: manifest.id, period)
           try sorter.add([Tag.known.rawValue] + known.bytes, key: keys.key(of: file))
         }
       }
+    }
+  }
+
+  /// Adds the old rounds that a state sums up. They must be added before the others.
+  package mutating func add(_ state: RecordedState) throws(BatchError) {
+    round.number = max(round.number, state.through + 1)
+    nextIndex = max(nextIndex, state.nextIndex)
+    try state.forEach { entry throws(BatchError) in
+      try cancellation?.check()
+      observe(.reading)
+      let key = keys.key(of: entry.file)
+      if let isGone = entry.isGone {
+        try sorter.add([isGone ? Tag.gone.rawValue : Tag.back.rawValue], key: key)
+        return
+      }
+      var known = entry.known(in: state.manifests)
+      // Slices of another size have other idempotency keys.
+      if known.status == .repeatable, state.sliceSize != sliceSize { known.status = .doubtful }
+      try sorter.add([Tag.known.rawValue] + known.bytes, key: key)
     }
   }
 
@@ -215,29 +235,6 @@ package struct RoundComparison {
       (file.maybeDuplicate, file.keyRecord) = (true, nil)
     }
     return file
-  }
-}
-
-extension KnownFile {
-  /// - Parameter accepted: the version that journals prove accepted.
-  fileprivate init(
-    _ file: BatchFile, _ accepted: Version?, _ index: JournalIndex, of manifest: String,
-    _ period: SendingPeriod
-  ) {
-    let listed =
-      file.problem == nil
-      ? Version(size: file.size, modified: file.modified, sha256: file.sha256) : nil
-    version = accepted ?? listed
-    if version?.sha256 == nil, version?.size == listed?.size { version?.sha256 = file.sha256 }
-    // A file with a problem that does not pass is never sent, so its round says nothing new.
-    let isNeverSent = file.problem.map { !BatchFile.passingProblems.contains($0.code) } ?? false
-    status = isNeverSent ? .unsent : index.status(of: file.offset)
-    self.index = file.number
-    maybeDuplicate = file.maybeDuplicate && !isNeverSent
-    place = RecordPlace(manifest: manifest, offset: file.offset)
-    keyRecord = file.keyRecord
-    slices = index.progress(of: file)
-    self.period = period
   }
 }
 

@@ -56,6 +56,7 @@ private func makeManifest(
     var comparison = RoundComparison(
       plan.comparison, against: earlier, in: plan.listing.temporaryDirectory)
     comparison.sharesURLs = earlier.journals.haveURLsOfFiles
+    if let state = earlier.journals.state { try comparison.add(state) }
     for path in earlier.paths { try comparison.add(path) }
     return try comparison.compare(
       listing,

@@ -5,7 +5,7 @@ import FormStreamPlatform
 
 /// Runs `report`.
 func report(_ plan: ReportPlan) throws(Failure) {
-  let manifests = try convertingErrors { () throws(BatchError) in try plan.manifests() }
+  let (manifests, journals) = try convertingErrors { () throws(BatchError) in try plan.manifests() }
   try plan.checkPage(besides: manifests)
   let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target, isFailedList: true) }
   let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
@@ -14,7 +14,8 @@ func report(_ plan: ReportPlan) throws(Failure) {
   do {
     report = try BatchReport(
       on: manifests, shard: plan.shard, in: plan.directories,
-      temporaryDirectory: LocalPath(bytes: temporaryDirectory), failures: list?.failures, accepted: list?.accepted,
+      temporaryDirectory: LocalPath(bytes: temporaryDirectory), summedUp: journals, failures: list?.failures,
+      accepted: list?.accepted,
       begin: { manifest throws(Failure) in
         try failed?.begin(
           of: FailedList.Origin(
@@ -90,22 +91,19 @@ extension ReportPlan {
 
 extension ReportPlan {
   /// The manifests that the report is about: those of all rounds, or the one that was named, with the lists of their failed
-  /// files.
-  fileprivate func manifests() throws(BatchError) -> [LocalPath] {
+  /// files. If it is about all rounds, also returns the journals, and the state that sums up the rounds before the manifests.
+  fileprivate func manifests() throws(BatchError) -> ([LocalPath], JournalSet?) {
     // A shard of a list has other files than the shard of its manifest.
-    if let manifest, shard != nil { return [manifest] }
+    if let manifest, shard != nil { return ([manifest], nil) }
     if let manifest {
       let id = try ManifestReader.header(of: manifest).id
-      let earlier = try EarlierManifests(of: JournalSet(in: directories), named: [manifest], ofFamily: [id])
+      let earlier = try EarlierManifests(of: JournalSet(in: directories), named: [manifest], taking: .of([id]))
       try earlier.checkJournals()
-      return earlier.paths
+      return (earlier.paths, nil)
     }
-    var recorded: [[LocalPath]] = []
-    for directory in directories { recorded.append(try RecordedListing.manifests(in: directory)) }
-    let found = recorded.filter { !$0.isEmpty }
-    var ids: Set<String> = []
-    for path in found.first ?? [] { ids.insert(try ManifestReader.header(of: path).id) }
-    let earlier = try EarlierManifests(of: JournalSet(in: directories), ofFamily: ids.isEmpty ? nil : ids)
+    var found: [LocalPath] = []
+    for directory in directories where try !RecordedListing.manifests(in: directory).isEmpty { found.append(directory) }
+    let earlier = try EarlierManifests(of: JournalSet(in: directories), taking: found.first.map { .rounds(in: $0) } ?? .all)
     try earlier.checkRounds()
     let manifests = earlier.paths
     guard found.count <= 1, !manifests.isEmpty else {
@@ -114,7 +112,7 @@ extension ReportPlan {
         "There \(found.isEmpty ? "is no manifest" : "are several manifests") in the directories of the journals: name one with "
           + "--manifest FILE.")
     }
-    return manifests
+    return (manifests, earlier.journals)
   }
 }
 
@@ -152,6 +150,10 @@ extension BatchReport {
       openJournals > 0 ? ", \(openJournals) of them from runs that were killed, or go on" : ""
     let rounds = rounds > 1 ? "\(rounds) manifests, " : ""
     lines.append("\(rounds)\(counted(journals, "journal", "journals"))\(open).")
+    if let summedUp {
+      lines.append(
+        "state.jsonl sums up rounds 1 to \(summedUp): their manifests and journals are no longer needed, and may be deleted.")
+    }
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"
       lines.append(

@@ -1,0 +1,100 @@
+import FormStreamJSON
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The manifests that a state sums up, and their journals.
+struct StateManifests: Sendable {
+  struct Journal: Sendable {
+    /// The name of the file.
+    var name: [UInt8]
+    /// The name of the run; nil in journals of earlier builds.
+    var run: String?
+    /// The size of the file, in bytes.
+    var size: Int64
+    /// Whether the journal has no last line, because its run was killed.
+    var isOpen: Bool
+    /// How many lines can't be read.
+    var damagedLines: Int
+  }
+
+  struct Manifest: Sendable {
+    var id: String
+    /// The name of the file beside the journals; nil if a list of failed files is somewhere else.
+    var name: [UInt8]?
+    var size: Int64
+    var round: Int
+    var root: LocalPath?
+    var hasOneRoot: Bool
+    var listing: String?
+    var parent: String?
+    var period: SendingPeriod
+    var journals: [Journal]
+  }
+
+  /// In the order of the rounds.
+  private(set) var all: [Manifest] = []
+  private var places: [String: Int] = [:]
+  /// The names of the files that were summed up, with their sizes.
+  private(set) var files: [[UInt8]: Int64] = [:]
+  /// The sizes of the journals, by their runs.
+  private(set) var runs: [String: Int64] = [:]
+
+  subscript(id: String) -> Manifest? { places[id].map { all[$0] } }
+
+  mutating func add(_ manifest: Manifest) {
+    places[manifest.id] = all.count
+    all.append(manifest)
+    if let name = manifest.name { files[name] = manifest.size }
+    for journal in manifest.journals {
+      files[journal.name] = journal.size
+      if let run = journal.run { runs[run] = journal.size }
+    }
+  }
+}
+
+extension StateManifests.Manifest {
+  static let schema = "formstream.state-manifest/1"
+
+  var json: JSONValue {
+    let file = JSONValue.path(name.map { LocalPath(bytes: $0) })
+    let root = JSONValue.path(root)
+    return [
+      "schema": .string(Self.schema), "id": .string(id), "file": file.text, "file_b64": file.base64, "size": .integer(size),
+      "round": .integer(Int64(round)), "root": root.text, "root_b64": root.base64, "one_root": .boolean(hasOneRoot),
+      "listing": .string(orNull: listing), "parent": .string(orNull: parent),
+      "first_ns": .integer(orNull: period.first == .max ? nil : period.first),
+      "last_ns": .integer(orNull: period.last == .min ? nil : period.last),
+      "journals": .array(journals.map(\.json)),
+    ]
+  }
+
+  /// Reads the line; nil if it is another one.
+  init?(_ json: JSONValue) {
+    guard json["schema"]?.text == Self.schema, let id = json["id"]?.text, let round = json["round"]?.integer,
+      (1...Round.maximum).contains(round), let size = json["size"]?.integer, let journals = json["journals"]?.elements
+    else { return nil }
+    (self.id, self.size, self.round) = (id, size, Int(round))
+    name = ((try? json.path("file")) ?? nil)?.bytes
+    root = (try? json.path("root")) ?? nil
+    (hasOneRoot, listing, parent) = (json["one_root"] == true, json["listing"]?.text, json["parent"]?.text)
+    period = SendingPeriod(first: json["first_ns"]?.integer ?? .max, last: json["last_ns"]?.integer ?? .min)
+    self.journals = journals.compactMap(StateManifests.Journal.init)
+    guard self.journals.count == journals.count else { return nil }
+  }
+}
+
+extension StateManifests.Journal {
+  fileprivate var json: JSONValue {
+    let file = JSONValue.path(LocalPath(bytes: name))
+    return [
+      "file": file.text, "file_b64": file.base64, "run": .string(orNull: run), "size": .integer(size),
+      "open": .boolean(isOpen), "damaged_lines": .integer(Int64(damagedLines)),
+    ]
+  }
+
+  fileprivate init?(_ json: JSONValue) {
+    guard let name = (try? json.path("file")) ?? nil, let size = json["size"]?.integer else { return nil }
+    (self.name, self.size, run, isOpen) = (name.bytes, size, json["run"]?.text, json["open"] == true)
+    damagedLines = json["damaged_lines"]?.integer.map { Int(clamping: $0) } ?? 0
+  }
+}

@@ -11,8 +11,9 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     try checkAddressSpace()
     if arguments.isEmpty { throw overview() }
     let read = { @Sendable () throws(Failure) -> LowArguments in
-      var typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
-      typed.words = arguments
+      let configured = try ConfigFile.flags(namedIn: arguments)
+      var typed = try LowArguments(parsing: configured + arguments)
+      (typed.words, typed.configured) = (arguments, configured)
       return typed
     }
     let typed = try read()

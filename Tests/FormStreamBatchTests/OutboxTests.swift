@@ -106,4 +106,25 @@ import Testing
     #expect(removed == ["replaced": false, "written": false, "refused": false, "gone": true])
     #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == ["refused", "replaced", "written"])
   }
+
+  /// Size and time don't tell such a file from the one that was delivered.
+  @Test func `a file that another one of the same size and time has replaced is not removed`() async throws {
+    let place = directory.path("few")
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+    let path = directory.path("few/f")
+    func write(_ name: String, _ contents: String) throws {
+      try directory.write(name, contents)
+      let time = Date(timeIntervalSince1970: 1_000_000_000)
+      try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: directory.path(name))
+    }
+    try write("few/f", "one")
+    let batch = try Batch([.path(directory.local("few"))], to: "\(server.url)/")
+    for try await result in try await batch.start().results {
+      try write("next", "two")
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: directory.path("next"), toPath: path)
+      #expect(try !result.removeFile())
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "two")
+  }
 }

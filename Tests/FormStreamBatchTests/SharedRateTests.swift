@@ -67,6 +67,19 @@ import Testing
     #expect(unlimited.count == 5_000_000 && unlimited.begin == now)
   }
 
+  /// What was granted while there was no limit would be hours of the rate.
+  @Test func `what is given back is no more than the share of a second`() {
+    let rate = Guarded<Int64?>(nil)
+    let (shared, now) = (SharedRate { rate.withLock(\.self) }, ContinuousClock.now)
+    let unlimited = shared.take(upTo: .max, at: now)
+    rate.withLock { $0 = 1000 }
+    // Others have taken the next seconds.
+    var next = shared.take(upTo: .max, at: now)
+    while next.begin < now + .seconds(3) { next = shared.take(upTo: .max, at: now) }
+    shared.giveBack(unlimited.count)
+    #expect(shared.take(upTo: 1, at: now).begin >= now + .seconds(2))
+  }
+
   /// Regression: with 1000 requests at the same time, a file that was alone had a thousandth of the rate.
   @Test(.timeLimit(.minutes(2)), arguments: [(1, 1000), (30, 30), (5, 2)])
   func `files are sent at the rate of all`(_ files: Int, _ concurrency: Int) async throws {

@@ -52,6 +52,24 @@ import Testing
     #expect(said == 8 && !result.stderr.contains("in the same way"), "\(result.stderr)")
   }
 
+  /// The messages name the URL of each file, and what the server says has the number of the request.
+  @Test func `refusals of one kind are one message, whatever their texts are`() throws {
+    let server = try ScriptedServer { .good(401, body: "Request \($0.number) has no token.") }
+    let place = try Self.makeFiles()
+    let result = try formstream("send", "-j", "2", "-H", "X-Api-Token: wrong", "--put", "\(server.url)/{name}", ".", in: place)
+    let said = result.stderr.split(separator: "\n").count { $0.contains("has no token.") && $0.contains(": failed: ") }
+    #expect(result.exit == 1 && said == 1 && result.stderr.contains("refused in the same way."), "\(result.stderr)")
+  }
+
+  @Test func `refusals of two kinds are not taken for one`() throws {
+    let server = try ScriptedServer { .good($0.number % 2 == 0 ? 401 : 403) }
+    let place = try Self.makeFiles()
+    let result = try formstream("send", "-j", "1", "-H", "X-Api-Token: wrong", server.url, ".", in: place)
+    let said = result.stderr.split(separator: "\n").count { $0.contains(": failed: The server at") }
+    #expect(
+      result.exit == 1 && said == server.requests.count && !result.stderr.contains("in the same way"), "\(result.stderr)")
+  }
+
   @Test func `files that are refused one by one don't end the run`() throws {
     let server = try ScriptedServer { request in .good(request.number % 10 == 3 ? 200 : 403) }
     let result = try formstream("send", "--json", "-j", "1", server.url, ".", in: try Self.makeFiles())

@@ -47,6 +47,43 @@ import Testing
     #expect(!run.output.contains("canary") && run.output.contains("What may be a secret is left out."), "\(run.output)")
   }
 
+  /// A masked URL is no URL, and one that is guessed would be another one.
+  @Test(arguments: ["/{name}?token=canary", "/{name}?page=1", "/canary@home/{name}"])
+  func `a URL of --put that may have a secret is left out`(_ end: String) throws {
+    let server = try ScriptedServer { _ in .good(422) }
+    let run = try shell("echo > no; $F send --retry 0 --put --failed rest '\(server.url)\(end)' no 2>&1 | grep '^Next: '")
+    let url = "…  (What may be a secret is left out.)"
+    #expect(run.output == "Next: formstream send --manifest rest --retry 0 --put \(url)\n", "\(run.output)")
+  }
+
+  /// Regression: the command read `at-least`, `checksum` or `all` from the file, and ended with 64.
+  @Test(arguments: ["at-least 1", "checksum", "all", "hidden", "--include=*", "keep-going"])
+  func `a configuration file that has flags about the files is spelled out`(_ line: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("flags", "retry 0\n\(line)\n# as they call it\n--as my photo\n")
+    let first = try shell(
+      """
+      mkdir t; echo > t/no; echo > t/yes; echo 'user-agent night' > more
+      $F send --journal j --failed rest -K flags --config more \(server.url) t 2>&1 | grep '^Next: '
+      """, in: place)
+    // The digests are recorded, so that the next nights can compare the contents of these files, too.
+    let digests = line == "checksum" ? " --sha256" : ""
+    let next = "formstream send --manifest rest --retry 0\(digests) --as 'my photo' --journal j --config more \(server.url)/"
+    #expect(first.output == "Next: \(next)\n", "\(first.output)")
+    isRepaired.withLock { $0 = true }
+    let second = try shell("formstream() { $F \"$@\"; }; \(next)", in: place)
+    #expect(second.exit == 0 && names() == ["no", "no", "yes"], "\(second.stderr)")
+  }
+
+  @Test func `flags from standard input are spelled out, without secrets`() throws {
+    let run = try shell(
+      """
+      echo > no; printf 'retry 0\\n--header X-Token: canary\\n' | $F send -K - --failed rest \(server.url) no 2>&1 | grep '^Next: '
+      """)
+    let next = "formstream send --manifest rest --retry 0 --header … \(server.url)/  (What may be a secret is left out.)"
+    #expect(run.output == "Next: \(next)\n", "\(run.output)")
+  }
+
   /// Regression: the second night ended with 74, and sent nothing.
   @Test func `a list replaces the list of the night before`() throws {
     let run = try shell(

@@ -18,13 +18,15 @@ from many_files.mixes import fault_mixes
 from many_files.names import awkward_names
 from many_files.nightly import nightly
 from many_files.nights import nights
+from many_files.nights_in_modes import nights_in_modes
 from many_files.overload import overloaded_server
 from many_files.rounds import many_rounds
 from many_files.shards import large_manifest, schedulers
 from trials import main
 
-TRIALS = [awkward_names, nightly, nights, many_rounds, early_request, million_files, killed_after_each_line, killed_in_each_request,
-          killed_at_random, overloaded_server, changed_files, changed_during_request, link_races, fault_mixes, schedulers, large_manifest]
+TRIALS = [awkward_names, nightly, nights, nights_in_modes, many_rounds, early_request, million_files, killed_after_each_line,
+          killed_in_each_request, killed_at_random, overloaded_server, changed_files, changed_during_request, link_races, fault_mixes,
+          schedulers, large_manifest]
 
 if __name__ == "__main__":
     sys.exit(main(TRIALS))

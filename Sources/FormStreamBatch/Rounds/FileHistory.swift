@@ -38,7 +38,11 @@ struct FileHistory: Equatable {
     }
     last = file
     // A file that could not be read may be another one.
-    if file.version != nil { isGone = false }
+    if file.version != nil {
+      // The round has listed a file that was gone. It may be another one of the same size and time, until it is accepted itself.
+      if isGone { accepted = nil }
+      isGone = false
+    }
     // Manifests may be sent later than a round that is compared with them. Then it is not known which version came last.
     let isInOrder = lastSending < file.period.first
     if file.mayBeStored { lastSending = max(lastSending, file.period.last) }

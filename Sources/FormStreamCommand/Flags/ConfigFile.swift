@@ -17,7 +17,7 @@ enum ConfigFile {
       var contents = try contents(of: file)[...]
       // Editors on other systems begin a file with a byte order mark.
       if contents.starts(with: [0xEF, 0xBB, 0xBF]) { contents = contents.dropFirst(3) }
-      let name = file.isDash ? "standard input" : file.shown
+      let name = Self.name(of: file)
       for (index, line) in contents.split(separator: 0x0A, omittingEmptySubsequences: false)
         .enumerated()
       {
@@ -33,6 +33,9 @@ enum ConfigFile {
     }
     return arguments
   }
+
+  /// What messages call the file that a value of `--config` names.
+  static func name(of file: Argument) -> String { file.isDash ? "standard input" : file.shown }
 
   private static func contents(of file: Argument) throws(Failure) -> [UInt8] {
     guard file.isDash else {

@@ -12,6 +12,8 @@ struct LowArguments {
   var document: RequestedDocument?
   /// The words of the command line, without the flags of configuration files.
   var words: [Argument] = []
+  /// The flags of configuration files.
+  var configured: [Argument] = []
 
   var printsHeaders = false
   var output: Argument?

@@ -21,7 +21,9 @@ struct NextCommand {
 
   /// - Parameter url: the URL, as messages name it; nil if a file names it.
   init(_ arguments: LowArguments, url: String?) throws(Failure) {
-    var parser = ArgumentParser(arguments.words)
+    let replaced = try Self.replacedFiles(arguments.configured)
+    let spelledOut = arguments.configured.filter { $0.configurationFile.map(replaced.contains) ?? false }
+    var parser = ArgumentParser(spelledOut + arguments.words)
     parser.verb = .send
     var (words, hasSecrets) = ([String](), false)
     while let item = try parser.next() {
@@ -30,6 +32,9 @@ struct NextCommand {
       case .word: continue
       case .off(let flag):
         words.append(flag.long.hasPrefix("no-") ? "--\(flag.long.dropFirst(3))" : "--no-\(flag.long)")
+      case .flag(let flag, let file) where flag.long == "config" && replaced.contains(ConfigFile.name(of: file)): continue
+      // Without the digests of these files, the next nights would compare them by size and time.
+      case .flag(let flag, _) where flag.long == "checksum": words.append("--sha256")
       case .flag(let flag, let value) where !Self.dropped.contains(flag.long):
         let isSecret = Self.secret.contains(flag.long) && !value.bytes.isEmpty
         hasSecrets = hasSecrets || isSecret
@@ -53,6 +58,20 @@ struct NextCommand {
     (self.words, self.hasSecrets) = (words, hasSecrets)
   }
 
+  /// The names of the configuration files that the next command can't read, so that their other flags are spelled out: files with
+  /// flags about the files to send, and standard input.
+  private static func replacedFiles(_ configured: [Argument]) throws(Failure) -> Set<String> {
+    var replaced: Set<String> = [ConfigFile.name(of: Argument("-"))]
+    for (name, flags) in Dictionary(grouping: configured, by: { $0.configurationFile ?? "" }) {
+      var parser = ArgumentParser(flags)
+      parser.verb = .send
+      while let item = try parser.next() {
+        if case .flag(let flag, _) = item, dropped.contains(flag.long) { replaced.insert(name) }
+      }
+    }
+    return replaced
+  }
+
   /// The line for a list.
   func line(sending list: LocalPath) -> String {
     let line = (["formstream", "send", "--manifest", Self.quoted(list.description)] + words).joined(separator: " ")
@@ -62,5 +81,12 @@ struct NextCommand {
   private static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:,=@%+".utf8.contains($0) } && !word.isEmpty
     return isPlain ? word : word.shellQuoted
+  }
+}
+
+extension Argument {
+  /// The name of the configuration file that has the argument; nil if it was typed.
+  fileprivate var configurationFile: String? {
+    if case .line(_, of: let name) = place { name } else { nil }
   }
 }

@@ -38,9 +38,9 @@ class Decision:
     Without a status there is no response: the connection is reset, or stays open for ever if it `stalls`.
     """
 
-    def __init__(self, status=None, *, body="", stores=False, retry_after=None, stalls=False, closes=False):
+    def __init__(self, status=None, *, body="", headers="", stores=False, retry_after=None, stalls=False, closes=False):
         self.stores, self.stalls, self.closes = stores, stalls, closes
-        headers = "" if retry_after is None else f"Retry-After: {retry_after}\r\n"
+        headers += "" if retry_after is None else f"Retry-After: {retry_after}\r\n"
         head = f"HTTP/1.1 {status} Status\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
         self.response = status and (head + body).encode()
 
@@ -57,12 +57,14 @@ class Server:
 
     - `decide(upload)` returns the decision on a complete request.
     - `begin(head)` is called when the head of a request has arrived. If it returns True, the connection is reset.
+    - `handle(number, head, body)` decides on a complete request that may be no form with one file.
     - With `remembers_keys`, a file whose idempotency key was seen before is accepted and not stored again.
     - No request may contain `forbidden`, not even one that is cut off.
     """
 
-    def __init__(self, decide=lambda upload: ACCEPT, begin=None, remembers_keys=False, forbidden=None, port=0):
+    def __init__(self, decide=lambda upload: ACCEPT, begin=None, remembers_keys=False, forbidden=None, port=0, handle=None):
         self.decide, self.begin, self.forbidden, self.port = decide, begin, forbidden, port
+        self.handle = handle or (lambda number, head, body: self.answer(Upload(number, head, body)))
         self.remembers_keys, self.keys = remembers_keys, set()
         self.reset()
         self.connections = set()
@@ -151,7 +153,8 @@ class Connection(asyncio.Protocol):
             if end < 0:
                 return False
             self.head = bytes(self.held[: end + 2])
-            self.length = int(LENGTH.search(self.head)[1])
+            length = LENGTH.search(self.head)
+            self.length = int(length[1]) if length else 0
             del self.held[: end + 4]
             if self.server.begin and self.server.begin(self.head):
                 self.server.incomplete += 1
@@ -166,12 +169,11 @@ class Connection(asyncio.Protocol):
         self.head = None
         self.server.complete += 1
         try:
-            upload = Upload(self.server.complete, head, body)
+            decision = self.server.handle(self.server.complete, head, body)
         except (ValueError, TypeError, IndexError) as fault:
             self.server.faults.append(f"{fault}: {head + body[:200]}")
             self.reset()
             return False
-        decision = self.server.answer(upload)
         if decision.response:
             self.transport.write(decision.response)
             if decision.closes:

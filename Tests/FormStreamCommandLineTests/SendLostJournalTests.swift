@@ -102,4 +102,14 @@ import Testing
     #expect(run.output == "2 files: 2 ok. 13 B accepted.\n1 journal.\n", "\(run.output) \(run.stderr)")
     #expect(run.stderr.contains("2 files: 2 ok."), "\(run.stderr)")
   }
+
+  @Test func `a first round that was refused can be corrected, with other files`() throws {
+    let run = try shell(
+      """
+      mkdir a b; echo 1 > a/x; echo 2 > b/x; echo 3 > b/y; S() { $F send -q --put --journal j '\(server.url)/{name}' "$@"; echo $?; }
+      S a b; S a b/y
+      """, in: place)
+    #expect(run.output == "64\n0\n", "\(run.output) \(run.stderr)")
+    #expect(server.requests.map(\.target).sorted() == ["/x", "/y"])
+  }
 }

@@ -85,8 +85,12 @@ private func squidConfiguration(
       http_access deny all
       """
   }
+  // The system may know another address of this name first, on which no server of the tests listens.
+  try place.write("hosts", "127.0.0.1 localhost\n")
+  chmod(place.path("hosts"), 0o644)
   return """
     http_port 127.0.0.1:\(port)
+    hosts_file \(place.path("hosts"))
     pid_filename none
     access_log stdio:\(place.path("access"))
     cache_log \(place.path("messages"))

@@ -56,8 +56,8 @@ final class ManifestAddition: UnnamedManifest {
     try checkBeginning(of: file, at: path)
     var size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
     if size > 0 {
-      let header = try ManifestReader.header(of: path)
-      if header.listing == name, try !hasJournals(header.id) {
+      // Nothing was sent, so the listing may be another one: its user may have corrected what was wrong.
+      if try !hasJournals(ManifestReader.header(of: path).id) {
         try writing(path) { () throws(SystemError) in try file.removeContents() }
         size = 0
       }

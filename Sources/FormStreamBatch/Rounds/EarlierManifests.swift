@@ -203,14 +203,15 @@ package struct EarlierManifests: Sendable {
     // A run may have begun after the journals were listed.
     let journals = try JournalSet(in: journals.directories)
     let runs = journals.runs
-    if let (id, manifest) = withoutJournals.filter({ journals.heads(ofManifest: $0.key).isEmpty }).min(by: { $0.key < $1.key })
-    {
+    if let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
+      throw lost(
+        "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
+          + "it any more", on: run)
+    }
+    let silent = withoutJournals.filter { journals.heads(ofManifest: $0.key).isEmpty }
+    if let (id, manifest) = silent.min(by: { $0.key < $1.key }) {
       throw lost("The journal of the manifest \(manifest.description.quoted) is not beside it any more", on: id)
     }
-    guard let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) else { return }
-    throw lost(
-      "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
-        + "it any more", on: run)
   }
 
   /// The error for files of old rounds that are not there.

@@ -44,11 +44,10 @@ final class CurlURL {
     var code = CURLUE_MALFORMED_INPUT
     // C would ignore everything after a NUL.
     if !text.utf8.contains(0) {
-      let flags = CURLU_URLENCODE | (keepsPath ? CURLU_PATH_AS_IS : 0)
+      // Later versions than 7.88 encode spaces only if they are allowed.
+      let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | (keepsPath ? CURLU_PATH_AS_IS : 0)
       code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(flags)) }
     }
-    // A path is encoded, so a space can stand in the host alone. Later versions than 7.88 call such a URL malformed.
-    if code == CURLUE_MALFORMED_INPUT, text.utf8.contains(UInt8(ascii: " ")) { code = CURLUE_BAD_HOSTNAME }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
       let subject = subject.hidingSecretsOfInvalidURL

@@ -16,7 +16,9 @@ import Testing
   private static let urls = [
     "/.formstream-uploads/ID", "http://h/.formstream-uploads/ID?a=b", "/x/.formstream-uploads/ID",
     "/%2Eformstream-uploads/ID", "/.FormStream-Uploads/ID", "//.formstream-uploads//ID",
-    "/.formstream-uploads/IDx",
+    "/.formstream-uploads/IDx", "/a/../.formstream-uploads/ID", "/%2eformstream%2duploads%2fID",
+    "/.FORMSTREAM-uploads/ID", "/%252eformstream-uploads/ID", "/.formstream-uploads/(%22\")ID",
+    "/x?u=%2Eformstream-uploads%2FID&/.formstream-uploads",
   ].map { $0.replacing("ID", with: id) }
   /// Requests with `M` for the method, `U` for the URL, and `P` for the headers of the protocol.
   private static let shapes =
@@ -43,11 +45,12 @@ import Testing
     let receiver = try Receiving(
       shell: "$F receive -v --listen 0 --into kept \(asRecords ? "--json > \(rest) 2> all" : "2> \(rest) > all")")
     var leaks: [String] = []
+    var statuses: Set<Substring> = []
     var turn = asRecords ? 0 : 2
     for shape in Self.shapes {
       for method in Self.methods {
         // The URLs and the protocols take turns. The numbers of both and of the methods have no common factor.
-        let (url, headers) = (Self.urls[turn % 7], Self.protocols[turn % 5])
+        let (url, headers) = (Self.urls[turn % Self.urls.count], Self.protocols[turn % 5])
         turn += 1
         let head = shape.replacing("M", with: method, maxReplacements: 1).replacing("U", with: url)
         let length = shape.contains(/Content-Length|Transfer/) ? "" : "Content-Length: 1\r\n"
@@ -55,10 +58,13 @@ import Testing
         try client.send("\(head)\(headers)\(length)Connection: close\r\n\r\na")
         client.closeWrite()
         let response = (try? client.response()) ?? ""
+        statuses.insert(response.dropFirst(9).prefix(3))
         if response.contains(Self.id) { leaks.append("\(head) \(response)") }
       }
     }
     #expect(leaks.prefix(5) == [], "\(leaks.count) leaks")
+    let expected: Set<Substring> = ["200", "201", "400", "403", "404", "405", "412", "415", "501", "505"]
+    #expect(expected.subtracting(statuses) == [], "\(statuses.sorted())")
     _ = try receiver.end()
     let printed = try receiver.shell(
       "until [ -e rest ]; do sleep 0.01; done; grep -hF \(Self.id) rest all; ls -R kept | grep -F \(Self.id); cat rest all | wc -l"

@@ -11,7 +11,7 @@ final class DirectoryServer: Sendable {
   private let log: Guarded<[ReportedRequest]>
 
   init(
-    overwrites: Bool = false, in directory: TemporaryDirectory? = nil,
+    overwrites: Bool = false, in directory: TemporaryDirectory? = nil, below name: String? = nil,
     _ setUp: (inout Receiver.Configuration) -> Void = { _ in }
   ) throws {
     self.directory = try directory ?? TemporaryDirectory()
@@ -22,7 +22,7 @@ final class DirectoryServer: Sendable {
     receiver = try Receiver.start(
       configuration,
       handler: try DirectoryHandler(
-        LocalPath(self.directory.path), keepsPaths: true, overwrites: overwrites)
+        LocalPath(name.map(self.directory.path) ?? self.directory.path), keepsPaths: true, overwrites: overwrites)
     ) { request in log.withLock { $0.append(request) } }
   }
 

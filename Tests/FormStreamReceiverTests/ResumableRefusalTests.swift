@@ -168,27 +168,6 @@ import Testing
     #expect(tooLarge.status == 413, "\(tooLarge)")
   }
 
-  /// Regression: the smallest size was above the largest.
-  @Test func `the limits don't contradict each other`() async throws {
-    let server = try UploadServer({ $0.minimumSize = 1_000_000 }, configure: { $0.limits.body = 1000 })
-    let options = try await server.response(to: "OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n")
-    #expect(options.headers("Upload-Limit") == ["max-size=1000, min-size=1000, max-age=86400"])
-  }
-
-  /// Regression: "What had arrived before is kept."
-  @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
-  func `a refused creation doesn't say that something is kept`() async throws {
-    let directory = try TemporaryDirectory()
-    let mount = try run(
-      program: "/bin/mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory.path])
-    #expect(mount.exit == 0, "\(mount.stderr)")
-    defer { _ = try? run(program: "/bin/umount", ["--lazy", directory.path]) }
-    let server = try UploadServer(in: directory)
-    let response = try await server.createByTus(length: 5_000_000, body: String(repeating: "x", count: 5_000_000))
-    #expect(response.status == 507, "\(response)")
-    #expect(response.text.contains("Nothing of it is kept."), "\(response)")
-  }
-
   @Test func `creations without a byte are bounded`() async throws {
     let server = try UploadServer { $0.count = 5 }
     var statuses: [Int: Int] = [:]

@@ -18,14 +18,21 @@ import Testing
   ])
   func `no report of a malformed request has the URL of an upload`(_ line: String) async throws {
     let server = try UploadServer()
-    let line = line.replacing("ID", with: Self.secret)
-    let response = try? await server.responses(
-      to: "\(line)\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-    if response?.last?.status == 400, line.hasPrefix("P") {
-      _ = await eventually { !server.server.reportedRequests.isEmpty }
+    let method = String(line.prefix { $0 != " " })
+    let methods = method.hasPrefix("/") ? [method] : ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"]
+    for other in methods {
+      let line = (other + line.dropFirst(method.count)).replacing("ID", with: Self.secret)
+      let earlier = server.server.reportedRequests.count
+      let request = "\(line)\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      let responses =
+        other == "HEAD"
+        ? [try await server.response(to: request, toHead: true)] : try await server.responses(to: request)
+      // Nothing could leak if nothing was reported.
+      #expect(await eventually { server.server.reportedRequests.count > earlier }, "\(line) \(responses)")
+      let records = server.server.reportedRequests.dropFirst(earlier).map(\.json)
+      #expect(records.allSatisfy { $0.contains("***") || other.hasPrefix("/") }, "\(records)")
+      #expect(!"\(records) \(responses)".contains(Self.secret), "\(records) \(responses)")
     }
-    let records = server.server.reportedRequests.map(\.json)
-    #expect(!records.joined().contains(Self.secret), "\(records) \(response ?? [])")
   }
 
   @Test func `only the names of uploads are hidden`() {
@@ -36,7 +43,11 @@ import Testing
       "Referer: https://h/.formstream-uploads/\(id), x": "Referer: https://h/.formstream-uploads/***, x",
       "The \"/.formstream-uploads/\(id) y\" is": "The \"/.formstream-uploads/*** y\" is",
       "/.formstream-uploads": "/.formstream-uploads", "/\(id).jpg": "/\(id).jpg", "/a%20b": "/a%20b",
-      "/%2eformstream-uploads/\(id)": "***",
+      "/%2eformstream-uploads/\(id)": "***", "/%252eformstream-uploads/\(id)": "***",
+      "/.formstream-uploads?/%2Eformstream-uploads/\(id)": "/.formstream-uploads/***",
+      "/.formstream-uploads/\")\(id)": "/.formstream-uploads/***\")***",
+      "/.formstream-uploads;\(id.uppercased())": "/.formstream-uploads;***",
+      "/.formstream-uploads;\(id.dropLast())": "/.formstream-uploads;\(id.dropLast())",
     ]
     #expect(texts.keys.map(\.hidingUploadIDs) == Array(texts.values))
   }

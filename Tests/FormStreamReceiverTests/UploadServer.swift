@@ -9,16 +9,16 @@ final class UploadServer: Sendable {
   let directory: TemporaryDirectory
 
   init(
-    in directory: TemporaryDirectory? = nil, overwrites: Bool = false,
+    in directory: TemporaryDirectory? = nil, below name: String? = nil, overwrites: Bool = false,
     _ setUp: (inout Receiver.ResumableUploads) -> Void = { _ in },
     configure: (inout Receiver.Configuration) -> Void = { _ in }
   ) throws {
     let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
-    var uploads = Receiver.ResumableUploads(in: LocalPath(directory.path))
+    var uploads = Receiver.ResumableUploads(in: LocalPath(name.map(directory.path) ?? directory.path))
     uploads.minimumSize = 0
     setUp(&uploads)
-    server = try DirectoryServer(overwrites: overwrites, in: directory) {
+    server = try DirectoryServer(overwrites: overwrites, in: directory, below: name) {
       $0.resumableUploads = uploads
       configure(&$0)
     }

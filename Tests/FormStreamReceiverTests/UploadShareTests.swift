@@ -55,8 +55,14 @@ import Testing
     #expect(statuses.suffix(2) == [204, 204], "\(statuses)")
   }
 
-  @Test func `an upload that a request uses makes no room`() async throws {
-    let server = try UploadServer({ $0.count = 2 }, configure: { $0.limits.minimumRate = 0 })
+  @Test(arguments: [0, Receiver.ResumableUploads.idleTime])
+  func `an upload that a request uses makes no room`(_ idle: Int64) async throws {
+    let server = try UploadServer {
+      $0.count = 2
+      $0.idleSeconds = idle
+    } configure: {
+      $0.limits.minimumRate = 0
+    }
     // Both belong to 127.0.0.1, and are in use.
     let first = try server.begin("abc", of: 6, to: "/a")
     let second = try server.begin("abc", of: 6, to: "/b")
@@ -110,7 +116,11 @@ import Testing
   }
 
   @Test func `thousands of uploads of one client keep no other out`() async throws {
-    let server = try UploadServer { $0.responseBytes = 1024 * 1024 }
+    let server = try UploadServer {
+      $0.responseBytes = 1024 * 1024
+      // However slow this machine is.
+      $0.idleSeconds = .max
+    }
     let begun = try await server.beginAndBreak("abc", of: 6, to: "/a")
     let complete = try await server.beginAndBreak("abc", of: 3, to: "/b")
     #expect(try await server.patch(complete, "", at: 3, completes: true).status == 200)

@@ -5,7 +5,7 @@ package import FormStreamPlatform
 /// unless the caller asks for that. Any number of threads may store files at once.
 ///
 /// The directory is opened once, and every operation is relative to that descriptor: replacing the path by another
-/// directory or a link has no effect.
+/// directory or a link has no effect. If the directory is removed, and nothing else has its path, it is made again.
 package final class StorageDirectory: Sendable {
   /// What happens to a file if its destination is taken.
   package enum NameConflict {
@@ -21,9 +21,9 @@ package final class StorageDirectory: Sendable {
 
   private let path: LocalPath
   private let synchronizes: Bool
-  private let descriptor: DirectoryDescriptor
+  private let opened: Guarded<DirectoryDescriptor>
   /// Marks the directory as in use by this process; nil if the file system does not support that.
-  private let use: DirectoryUse?
+  private let use: Guarded<DirectoryUse?>
   private let numbers = LastNumbers<SafePath>()
   private let directoryNumbers = LastNumbers<LocalPath>()
   private let renamedFiles = RenamedFiles()
@@ -38,15 +38,32 @@ package final class StorageDirectory: Sendable {
     self.synchronizes = synchronizes
     do throws(SystemError) {
       guard path.isUsable else { throw .notFound }
-      descriptor = try DirectoryDescriptor(openingOrMaking: path)
-      if synchronizes {
-        try descriptor.synchronize()
-        try DirectoryDescriptor(path.directory).synchronize()
-      }
+      let descriptor = try DirectoryDescriptor(openingOrMaking: path)
+      if synchronizes { try Self.synchronize(descriptor, at: path) }
+      opened = Guarded(descriptor)
+      use = Guarded(try? DirectoryUse(of: descriptor))
     } catch {
       throw .unusable(path, error)
     }
-    use = try? DirectoryUse(of: descriptor)
+  }
+
+  /// Writes a directory and its name to the disk.
+  private static func synchronize(
+    _ descriptor: DirectoryDescriptor, at path: LocalPath
+  ) throws(SystemError) {
+    try descriptor.synchronize()
+    try DirectoryDescriptor(path.directory).synchronize()
+  }
+
+  /// The directory, which is made again if somebody has removed it. If it can't be made, what is done with the removed one fails.
+  private var descriptor: DirectoryDescriptor {
+    opened.withLock { opened in
+      guard opened.isRemoved, let other = try? DirectoryDescriptor.remade(at: path) else { return opened }
+      if synchronizes, (try? Self.synchronize(other, at: path)) == nil { return opened }
+      opened = other
+      use.withLock { $0 = try? DirectoryUse(of: other) }
+      return other
+    }
   }
 
   /// Makes a file that has no final name yet. The file is removed if it is released before it is stored.

@@ -26,10 +26,12 @@ package final class DirectoryDescriptor: Sendable {
 
   /// Opens a directory.
   ///
+  /// - Parameter followsLink: whether the path may be that of a link.
+  ///
   /// C: `open(O_PATH)`
-  package init(_ path: some PathBytes) throws(SystemError) {
+  package init(_ path: some PathBytes, followsLink: Bool = true) throws(SystemError) {
     guard path.isUsable else { throw .notFound }
-    let flags = Self.pathOnly | O_DIRECTORY | O_CLOEXEC
+    let flags = Self.pathOnly | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
     number = try retryingInterrupts { path.withCString { open($0, flags) } }
   }
 

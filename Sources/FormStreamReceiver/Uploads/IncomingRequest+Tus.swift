@@ -12,15 +12,14 @@ extension IncomingRequest {
   }
 
   /// The headers that tell what is supported, for `OPTIONS`.
-  func tusHeaders(of store: UploadStore) -> HTTPHeaders {
+  ///
+  /// - Parameter size: the most bytes of an upload.
+  func tusHeaders(of store: UploadStore, size: Int64) -> HTTPHeaders {
     var headers: HTTPHeaders = [
       "Tus-Version": TusProtocol.version, "Tus-Extension": TusProtocol.extensions,
       "Tus-Checksum-Algorithm": "\(TusProtocol.sha1),\(TusProtocol.sha256)",
     ]
-    let limits = service.configuration.limits
-    // To most clients of tus, an upload is a file.
-    let size = min(
-      limits.body ?? .max, limits.form.partBytes ?? .max, store.settings.store ?? .max)
+    let size = min(size, store.settings.store ?? .max)
     if size < .max { headers.append("Tus-Max-Size", "\(size)") }
     return headers
   }

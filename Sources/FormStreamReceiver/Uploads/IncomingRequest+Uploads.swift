@@ -14,9 +14,10 @@ extension IncomingRequest {
     case .createByTus: return try createTusUpload(head, in: store)
     case .announceLimits:
       try refuseBody(head)
+      // Whoever doesn't name the type of a form asks for a file.
+      let size = try service.bodyDecoder(for: head).limit
       return respondToOptions(
-        head, "GET, HEAD, OPTIONS, POST, PUT",
-        limits: store.limits(size: service.configuration.limits.body ?? .max), in: store)
+        head, "GET, HEAD, OPTIONS, POST, PUT", limits: store.limits(size: size), size: size, in: store)
     case .use(let id):
       guard let upload = try id.flatMap({ try store.upload($0) }) else {
         try refuseBody(head)
@@ -27,10 +28,10 @@ extension IncomingRequest {
   }
 
   private func respondToOptions(
-    _ head: RequestHead, _ methods: String, limits: String, in store: UploadStore
+    _ head: RequestHead, _ methods: String, limits: String, size: Int64, in store: UploadStore
   ) -> Step {
     var headers: HTTPHeaders = ["Upload-Limit": limits, "Allow": methods]
-    for header in tusHeaders(of: store) { headers.append(header) }
+    for header in tusHeaders(of: store, size: size) { headers.append(header) }
     return respond(.uploads(204, headers), to: head)
   }
 
@@ -70,7 +71,8 @@ extension IncomingRequest {
       return respond(.uploads(204, [:]), to: head)
     case "OPTIONS":
       return respondToOptions(
-        head, "DELETE, GET, HEAD, OPTIONS, PATCH", limits: limits(of: upload, in: store), in: store)
+        head, "DELETE, GET, HEAD, OPTIONS, PATCH", limits: limits(of: upload, in: store),
+        size: size(of: upload), in: store)
     case "PATCH":
       return try head.isTus
         ? appendTus(to: upload, head, in: store) : append(to: upload, head, in: store)
@@ -79,9 +81,13 @@ extension IncomingRequest {
   }
 
   private func limits(of upload: PartialUpload, in store: UploadStore) -> String {
+    store.limits(size: size(of: upload), age: upload.secondsLeft)
+  }
+
+  /// The most bytes that the upload may have.
+  private func size(of upload: PartialUpload) -> Int64 {
     let origin = try? upload.recorded?.origin
-    let size = origin.flatMap { try? service.bodyDecoder(for: $0).limit } ?? .max
-    return store.limits(size: size, age: upload.secondsLeft)
+    return origin.flatMap { try? service.bodyDecoder(for: $0).limit } ?? .max
   }
 
   /// The response, with the version of tus if the client speaks tus.

@@ -22,6 +22,7 @@ extension PartialUpload {
   }
 
   private func progress(_ state: inout State) throws -> Progress {
+    state.lastUse = secondsSince1970()
     if state.phase == .open {
       endRequest(&state)
       try open(&state)

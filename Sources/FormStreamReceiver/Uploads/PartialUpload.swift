@@ -26,7 +26,9 @@ final class PartialUpload: Sendable {
     /// The bytes claimed from the store.
     var claimed: Int64 = 0
     /// When the last byte arrived, or the upload was completed, in seconds since 1970.
-    var lastChange: Int64
+    var lastChange: Int64 { didSet { lastUse = max(lastUse, lastChange) } }
+    /// When a request last used the upload, or asked for its offset.
+    var lastUse: Int64 = .min
     var file: PartialFile?
     /// Whether the file may have more room on the disk than bytes.
     var isReserved = false
@@ -42,20 +44,21 @@ final class PartialUpload: Sendable {
   private struct Standing {
     let phase: Phase
     let lastChange: Int64
+    let lastUse: Int64
     let isOwned: Bool
-    let isEmpty: Bool
+    let size: Int64
     /// Whether more room is claimed than there are bytes.
     let claimsMore: Bool
 
     init(_ state: State) {
       (phase, lastChange, isOwned) = (state.phase, state.lastChange, state.owner != nil)
-      (isEmpty, claimsMore) = (state.offset == 0, state.claimed > state.offset)
+      (size, claimsMore) = (state.offset, state.claimed > state.offset)
+      lastUse = max(state.lastUse, lastChange)
     }
 
     /// Whether no request has used an upload that is not complete for that many seconds.
     func isIdle(for seconds: Int64, ifEmpty: Bool = false) -> Bool {
-      phase == .open && !isOwned && (isEmpty || !ifEmpty)
-        && secondsSince1970() - lastChange >= seconds
+      phase == .open && !isOwned && (size == 0 || !ifEmpty) && secondsSince1970() - lastUse >= seconds
     }
 
     func isExpired(after age: Int64) -> Bool {
@@ -171,11 +174,16 @@ extension PartialUpload {
   /// How many seconds are left, unless bytes arrive.
   var secondsLeft: Int64 { store.settings.ageInSeconds - (secondsSince1970() - lastChange) }
 
-  /// Whether no request has used the upload for that many seconds.
+  /// How much of an idle upload would be lost: its bytes, and then when it was last used.
+  typealias Idleness = (size: Int64, lastUse: Int64)
+
+  /// Nil if a request has used the upload in that many seconds.
   ///
   /// - Parameter ifEmpty: whether it must have no byte.
-  func isIdle(for seconds: Int64, ifEmpty: Bool) -> Bool {
-    standing.withLock { $0.isIdle(for: seconds, ifEmpty: ifEmpty) }
+  func idleness(for seconds: Int64, ifEmpty: Bool) -> Idleness? {
+    standing.withLock {
+      $0.isIdle(for: seconds, ifEmpty: ifEmpty) ? ($0.size, $0.lastUse) : nil
+    }
   }
 
   /// Makes the files of a new upload. The file of the bytes gets its name last, so each file of bytes has a state.

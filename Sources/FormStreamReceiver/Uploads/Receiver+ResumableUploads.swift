@@ -19,11 +19,15 @@ extension Receiver {
     public var minimumSize: Int64 = 1024 * 1024
     /// The most uploads at once that are not complete.
     ///
-    /// If there are this many, the oldest upload without a byte is removed to make room, if it is older than a minute. If there is
-    /// none, a client that has more than its share makes room for one that has less: the upload that was left alone for longest is
-    /// removed. A client is an address, or a network of 64 bits with IPv6. If no client has more than its share, further
-    /// uploads are not resumable.
+    /// If there are this many, an upload that no request has used for a minute is removed to make room: one without a byte, or else one
+    /// of a client that doesn't have fewer uploads than the client that asks. If there is none, a client that has more than its share
+    /// makes room for one that has less. The client that has most comes first, and of its uploads the one with the fewest bytes. A
+    /// client is an address, or a network of 64 bits with IPv6. If there is no room, further uploads are not resumable.
     public var count = 1024
+    /// How long an upload that no request uses keeps the room for bytes that have not arrived, and how long it is safe from being
+    /// removed for another one.
+    package static let idleTime: Int64 = 60
+    package var idleSeconds = idleTime
     /// The most bytes of all uploads together that are not complete; nil means no limit. The announced length of an upload
     /// counts from its beginning. If no request uses the upload for a minute, only the bytes that have arrived count.
     public var store: Int64?

@@ -6,7 +6,7 @@ struct UploadID: Hashable, Sendable {
   /// The path that all uploads are below.
   static let prefix = "/.formstream-uploads/"
 
-  private static let digits = 32
+  fileprivate static let digits = 32
   /// The name of the directory with the files of all uploads.
   static let directoryName = FileName(".formstream-uploads")
 
@@ -56,21 +56,48 @@ extension String {
     let bytes = Array(utf8)
     guard bytes.contains(UInt8(ascii: ".")) || bytes.contains(UInt8(ascii: "%")) else { return self }
     var result: [UInt8] = []
+    // What is outside of the URLs that are hidden.
+    var others: [UInt8] = []
     var rest = bytes[...]
     while let start = rest.firstStart(ofMarker: marker) {
       let after = rest[start...].dropFirst(marker.count)
       let end = after.firstIndex { !Self.isInURL($0) } ?? after.endIndex
-      result += rest[..<start] + marker
+      let other = result.isEmpty ? Array(rest[..<start]) : Self.hidingIDs(rest[..<start])
+      others += other + [0]
+      result += other + marker
       if end > after.startIndex { result += "/***".utf8 }
       rest = rest[end...]
     }
-    let hidden = String(decoding: result + rest, as: UTF8.self)
-    // The marker may be percent-encoded. No client of ours does that, so nothing of such a text is worth showing.
-    let decoded = Array(PercentDecoder.decoded(hidden.utf8))
-    guard decoded.count < hidden.utf8.count, result.isEmpty,
-      decoded[...].firstStart(ofMarker: marker) != nil
-    else { return hidden }
-    return "***"
+    let last = result.isEmpty ? Array(rest) : Self.hidingIDs(rest)
+    // The marker may be percent-encoded, even more than once. No client of ours does that, so nothing of such a text is worth showing.
+    var decoded = others + last
+    for _ in 0..<Self.mostEncodings {
+      let next = Array(PercentDecoder.decoded(decoded))
+      guard next.count < decoded.count else { break }
+      if next[...].firstStart(ofMarker: marker) != nil { return "***" }
+      decoded = next
+    }
+    return String(decoding: result + last, as: UTF8.self)
+  }
+
+  /// How many times a marker may be encoded. More would be found by a program that decodes more often, and we know of none.
+  private static let mostEncodings = 4
+
+  /// Bytes without runs of digits that are as long as the name of an upload. A character that ends a URL in a sentence may be in a
+  /// URL that somebody has made up.
+  private static func hidingIDs(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = bytes
+    while let first = rest.first {
+      let run = rest.prefix { Hexadecimal.value(of: $0) != nil }
+      result += run.count < UploadID.digits ? Array(run) : Array("***".utf8)
+      rest = rest.dropFirst(run.count)
+      if run.isEmpty {
+        result.append(first)
+        rest = rest.dropFirst()
+      }
+    }
+    return result
   }
 
   /// Whether a byte can belong to a URL in a text. A quote, a blank or the like ends the URL.
@@ -83,7 +110,7 @@ extension RequestHead {
   /// Whether the path has the URL of an upload in it, in any spelling.
   var namesUpload: Bool {
     let path = "/\(decodedPath)"
-    return path.hidingUploadIDs != path && path.lowercased().contains(UploadID.prefix)
+    return path.hidingUploadIDs != path
   }
 }
 

@@ -80,6 +80,18 @@ struct UploadShares {
   /// The uploads of each client that are not complete, beginning with the client that has most of them.
   var openUploads: [Set<UploadID>] { shares.values.map(\.open).sorted { $0.count > $1.count } }
 
+  /// The uploads of the clients that have no fewer than `client` would have with one more, beginning with those that have most. Clients
+  /// that have as many are one group.
+  func openUploads(notBelow client: String) -> [Set<UploadID>] {
+    let least = (shares[client]?.open.count ?? 0) + 1
+    var groups: [Int: Set<UploadID>] = [:]
+    for (name, share) in shares {
+      let count = share.open.count + (name == client ? 1 : 0)
+      if count >= least { groups[count, default: []].formUnion(share.open) }
+    }
+    return groups.sorted { $0.key > $1.key }.map(\.value)
+  }
+
   /// The uploads of the clients that have more than their share of `limit` uploads, beginning with the client that has most of
   /// them. There are none if `client` has its share already.
   func openUploads(aboveShareFor client: String, of limit: Int) -> [Set<UploadID>] {

@@ -9,14 +9,11 @@ final class UploadStore: Sendable {
   /// The thread that removes uploads that are too old.
   private enum Remover { case none, running, stopped }
 
-  /// How long an upload that no request uses keeps the room for bytes that have not arrived, and how long an upload without a
-  /// byte is safe from being removed for another one.
-  private static let graceTime: Int64 = 60
   /// The room that the smallest file takes on most file systems.
   private static let blockSize: Int64 = 4096
 
   let settings: Receiver.ResumableUploads
-  private let parent: DirectoryDescriptor
+  private let openedParent: Guarded<DirectoryDescriptor>
   /// The directory of the files; nil until there is an upload.
   private let directory = Guarded<DirectoryDescriptor?>(nil)
   /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
@@ -42,15 +39,31 @@ final class UploadStore: Sendable {
     self.settings = settings
     do throws(SystemError) {
       guard settings.directory.isUsable else { throw .notFound }
-      parent = try DirectoryDescriptor(openingOrMaking: settings.directory)
+      openedParent = Guarded(try DirectoryDescriptor(openingOrMaking: settings.directory))
       if try parent.identity(of: UploadID.directoryName) != nil { try findUploads() }
     } catch {
-      throw ReceiverError(
-        .uploadsUnusable, on: settings.directory.description,
-        "The directory \".formstream-uploads\" in \"\(settings.directory)\" can't be used for resumable uploads: \(error). It "
-          + "must be a directory of this user that no other user can write to, and no link: move away what has this name, or "
-          + "switch resumable uploads off.",
-        underlying: error)
+      throw Self.unusable(settings, error)
+    }
+  }
+
+  private static func unusable(
+    _ settings: Receiver.ResumableUploads, _ error: SystemError
+  ) -> ReceiverError {
+    ReceiverError(
+      .uploadsUnusable, on: settings.directory.description,
+      "The directory \".formstream-uploads\" in \"\(settings.directory)\" can't be used for resumable uploads: \(error). It "
+        + "must be a directory of this user that no other user can write to, and no link: move away what has this name, or "
+        + "switch resumable uploads off.",
+      underlying: error)
+  }
+
+  /// The directory around the directory of the files. It is made again if somebody has removed it.
+  private var parent: DirectoryDescriptor {
+    openedParent.withLock { parent in
+      if parent.isRemoved, let other = try? DirectoryDescriptor.remade(at: settings.directory) {
+        parent = other
+      }
+      return parent
     }
   }
 
@@ -66,6 +79,17 @@ final class UploadStore: Sendable {
       known = opened
       use.withLock { $0 = try? DirectoryUse(of: opened) }
       return opened
+    }
+  }
+
+  /// Opens the directory of the files for a request.
+  ///
+  /// - Throws: `uploadsUnusable` if something else has its name, or an error of the system. The receiver's log has either.
+  private func directoryForRequest() throws -> DirectoryDescriptor {
+    do throws(SystemError) {
+      return try openDirectory()
+    } catch  where error == .notADirectory {
+      throw Self.unusable(settings, error)
     }
   }
 
@@ -125,7 +149,7 @@ final class UploadStore: Sendable {
     tidy()
     if let known = index.withLock({ $0[id] }) { return known }
     guard try parent.identity(of: UploadID.directoryName) != nil else { return nil }
-    let directory = try openDirectory()
+    let directory = try directoryForRequest()
     guard try directory.identity(of: id.stateName) != nil else { return nil }
     let found = try creation.withLock { _ in
       // Two requests may ask at once. An upload that has just ended has no files.
@@ -144,7 +168,7 @@ final class UploadStore: Sendable {
     if let length, let store = settings.store, length > store {
       throw UploadRefusal.bodyTooLarge(store)
     }
-    let directory = try openDirectory()
+    let directory = try directoryForRequest()
     do {
       return try create(origin: origin, length: length, for: client, in: directory)
     } catch let error as SystemError where !directory.isStill(UploadID.directoryName, in: parent) {
@@ -182,31 +206,39 @@ final class UploadStore: Sendable {
 
   /// Makes room for one more upload of a client in the number of uploads.
   ///
-  /// An upload without a byte makes room for anybody's after a minute. If there is none, a client that has more than its share makes
-  /// room for one that has less, with the upload that was left alone for longest. In both cases, the client that has most uploads
-  /// comes first.
+  /// Uploads that are idle make room: those without a byte for anybody, others for clients that don't have more uploads than their
+  /// own. If none is idle, a client that has more than its share makes room for one that has less. In all cases, the client that has
+  /// most uploads comes first, and of its uploads the one with the fewest bytes: least is lost, and whoever fills the store with
+  /// small uploads loses those. An upload that a request uses is never removed.
   private func makeRoom(for client: String) throws(UploadRefusal) {
     typealias Groups = [Set<UploadID>]
-    let (isFull, all, aboveShare) = shares.withLock { shares -> (Bool, Groups, Groups) in
-      guard shares.openCount >= settings.count else { return (false, [], []) }
+    let (isFull, all, notSmaller, aboveShare) = shares.withLock { shares -> (Bool, Groups, Groups, Groups) in
+      guard shares.openCount >= settings.count else { return (false, [], [], []) }
       return (
-        true, shares.openUploads, shares.openUploads(aboveShareFor: client, of: settings.count)
+        true, shares.openUploads, shares.openUploads(notBelow: client),
+        shares.openUploads(aboveShareFor: client, of: settings.count)
       )
     }
     guard isFull else { return }
-    for ids in all where endOldest(of: ids, leftAloneFor: Self.graceTime, ifEmpty: true) { return }
-    for ids in aboveShare where endOldest(of: ids, leftAloneFor: 0, ifEmpty: false) { return }
+    let idle = settings.idleSeconds
+    for ids in all where endFirst(of: ids, idleFor: idle, ifEmpty: true) { return }
+    for ids in notSmaller where endFirst(of: ids, idleFor: idle, ifEmpty: false) { return }
+    for ids in aboveShare where endFirst(of: ids, idleFor: 0, ifEmpty: false) { return }
     throw .tooManyUploads
   }
 
-  /// Ends the upload that no request has used for longest. Returns false if each is in use, or was used too recently.
-  private func endOldest(of ids: Set<UploadID>, leftAloneFor seconds: Int64, ifEmpty: Bool) -> Bool {
+  /// Ends the idle upload with the fewest bytes; of those, the one that was idle for longest. Returns false if none is idle.
+  private func endFirst(of ids: Set<UploadID>, idleFor seconds: Int64, ifEmpty: Bool) -> Bool {
     let uploads = index.withLock { index in ids.compactMap { index[$0] } }
-    let idle = uploads.filter { $0.isIdle(for: seconds, ifEmpty: ifEmpty) }
-    guard let oldest = idle.min(by: { $0.lastChange < $1.lastChange }) else { return false }
-    oldest.endIfIdle(for: seconds, ifEmpty: ifEmpty)
-    // A request may have come for it meanwhile.
-    return index.withLock { $0[oldest.id] } == nil
+    let idle = uploads.compactMap { upload in
+      upload.idleness(for: seconds, ifEmpty: ifEmpty).map { (upload, $0) }
+    }
+    for (upload, _) in idle.sorted(by: { $0.1 < $1.1 }) {
+      upload.endIfIdle(for: seconds, ifEmpty: ifEmpty)
+      // A request may have come for it meanwhile.
+      if index.withLock({ $0[upload.id] }) == nil { return true }
+    }
+    return false
   }
 
   /// Counts the kept response of a complete upload. Returns the uploads whose responses no longer fit, which the caller removes when
@@ -254,7 +286,7 @@ final class UploadStore: Sendable {
     }
     guard isLate else { return }
     for upload in Array(index.withLock(\.values)) {
-      upload.tidy(age: settings.ageInSeconds, grace: Self.graceTime)
+      upload.tidy(age: settings.ageInSeconds, grace: settings.idleSeconds)
     }
   }
 

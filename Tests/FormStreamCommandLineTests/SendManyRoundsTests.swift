@@ -39,52 +39,11 @@ import Testing
       run.output == """
         301 files: 301 ok. 310 B accepted.
         302 manifests, 302 journals.
-        state.jsonl sums up rounds 1 to 269: their manifests and journals are no longer needed, and may be deleted.
         1
 
         """, "\(run.output) \(run.stderr)")
     #expect(run.stderr.contains("Round 301: 0 new, 0 changed, 0 again; 1 unchanged, 299 gone."), "\(run.stderr)")
     #expect(run.stderr.contains("Round 302: 1 new, 0 changed, 0 again; 1 unchanged, 0 gone."), "\(run.stderr)")
-    #expect(server.requests.count == 2)
-  }
-
-  /// The names of the files that a state sums up, as the page about rounds prints them.
-  private static let summedUp = """
-    summedUp() { grep -o '"file":"[^"]*"' j/state.jsonl | cut -d '"' -f 4; }
-
-    """
-
-  @Test func `what a state sums up may be deleted, and is missed without the state`() throws {
-    let server = try ScriptedServer { _ in .good() }
-    let place = try TemporaryDirectory(inMemory: true)
-    let run = try shell(
-      Self.makeRounds + Self.summedUp
-        + """
-        U=\(server.url)/; mkdir in; echo word > in/f; S -q; rounds 70; S -q; $F report j > before
-        summedUp | wc -l; (cd j && rm $(summedUp)); $F report j | cmp - before; echo $?; ls j/manifest* | wc -l
-        S; echo $?; echo other > in/g5; S -q; echo $?; $F report j; mv j/state.jsonl kept
-        S -q; echo $?; $F report j; echo $?; $F plan --against j in; echo $?; mv kept j/state.jsonl
-        cp j/state.jsonl kept; head -c -1 kept > j/state.jsonl; S -q; echo $?
-        """.replacing("$(summedUp)", with: "$(cd .. && summedUp)"), in: place)
-    #expect(
-      run.output == """
-        78
-        0
-        32
-        0
-        0
-        70 files: 70 ok. 79 B accepted.
-        72 manifests, 72 journals.
-        state.jsonl sums up rounds 1 to 39: their manifests and journals are no longer needed, and may be deleted.
-        66
-        66
-        66
-        66
-
-        """, "\(run.output) \(run.stderr)")
-    #expect(run.stderr.contains("Nothing is new: 1 file"), "\(run.stderr)")
-    #expect(run.stderr.contains("put this file back"), "\(run.stderr)")
-    #expect(run.stderr.contains("can't be used: it is damaged"), "\(run.stderr)")
     #expect(server.requests.count == 2)
   }
 }

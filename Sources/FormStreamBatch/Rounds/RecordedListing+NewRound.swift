@@ -16,8 +16,9 @@ extension RecordedListing {
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
     let cancellation: BatchCancellation?
-    /// The old rounds are summed up if more rounds than this are not.
-    var maximumRounds = 64
+    /// The old rounds are summed up if more rounds than this are not; nil if they never are. Runs don't sum them up yet: a list of
+    /// failed files of a round that is summed up is not seen, and a file with many doubtful versions takes too long.
+    var maximumRounds: Int?
     /// How many of the last rounds are not summed up then.
     var keptRounds = 32
 
@@ -26,7 +27,7 @@ extension RecordedListing {
     /// - Parameter last: the number of the last round.
     func sumUp(through last: Int, in directory: LocalPath) throws(BatchError) {
       let through = last - keptRounds
-      guard last - (manifests.journals.state?.through ?? 0) > maximumRounds else { return }
+      guard let maximumRounds, last - (manifests.journals.state?.through ?? 0) > maximumRounds else { return }
       var writer = try StateWriter(
         manifests, in: directory, sliceSize: sliceSize, temporaryDirectory: temporaryDirectory)
       writer.cancellation = cancellation

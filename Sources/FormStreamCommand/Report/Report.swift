@@ -152,7 +152,7 @@ extension BatchReport {
     lines.append("\(rounds)\(counted(journals, "journal", "journals"))\(open).")
     if let summedUp {
       lines.append(
-        "state.jsonl sums up rounds 1 to \(summedUp): their manifests and journals are no longer needed, and may be deleted.")
+        "state.jsonl sums up rounds 1 to \(summedUp).")
     }
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"

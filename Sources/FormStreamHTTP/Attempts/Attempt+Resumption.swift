@@ -61,29 +61,33 @@ extension Attempt {
     case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    case 200...299: return beginning(start(facts.upload))
-    default: return beginning(.request)
+    case 200...299: return beginning(facts.upload)
+    default: return beginning(UploadNotes())
     }
   }
 
   /// A request can't be sent in pieces to a server that knows no protocol, and only tus tells metadata.
-  private func beginning(_ start: UploadStart) -> AttemptDecision {
+  private func beginning(_ upload: UploadNotes) -> AttemptDecision {
+    let (start, obstacle) = start(upload)
     if start != .creation(.tus), !options.resumption.metadata.isEmpty {
-      return .conclude(.failed, .metadataNotKnown(to: url))
+      let error = upload.start == .creation(.tus) ? obstacle?.adding(.onlyTusTellsMetadata) : nil
+      return .conclude(.failed, error ?? .metadataNotKnown(to: url))
     }
     if start == .request, let piece = options.resumption.pieceSize, let length = bodyLength, length > piece {
-      return .conclude(.failed, .piecesNotKnown(to: url, of: piece, length))
+      return .conclude(.failed, obstacle?.adding(.piecesNeedProtocol(of: piece)) ?? .piecesNotKnown(to: url, of: piece, length))
     }
     return .begin(start)
   }
 
-  /// A server may accept a longer body than it keeps of an upload.
-  private func start(_ upload: UploadNotes) -> UploadStart {
-    guard let start = upload.start, bodyLength ?? 0 <= upload.largestUpload ?? .max else {
-      return .request
+  /// How the upload begins, and why not by the protocol that the server names; the reason is nil if it begins so, or if the server names
+  /// none. A server may accept a longer body than it keeps of an upload.
+  private func start(_ upload: UploadNotes) -> (UploadStart, obstacle: TransferError?) {
+    guard let start = upload.start else { return (.request, nil) }
+    if let largest = upload.largestUpload, let length = bodyLength, length > largest {
+      return (.request, .uploadTooLong(url, length, limit: largest))
     }
     // By tus, the digest that was asked for could not be sent.
-    return start == .creation(.tus) && options.sendsDigest ? .request : start
+    return start == .creation(.tus) && options.sendsDigest ? (.request, .digestNotByTus(url)) : (start, nil)
   }
 
   /// Decides on the response to a request that creates an upload.

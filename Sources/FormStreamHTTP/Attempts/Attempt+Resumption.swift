@@ -25,6 +25,12 @@ extension Attempt {
   /// Whether a server that keeps the upload is tried for a while, and not only for a number of attempts.
   private var waitsForServer: Bool { options.retry.patience != nil }
 
+  /// Whether a response says that the server will go on with the upload at a time that it names. A server that was started again, for
+  /// example, can't yet if its predecessor still holds the upload.
+  private func isRefusedForNow(_ response: AttemptFacts.Response) -> Bool {
+    waitsForServer && response.status == 503 && response.retryAfter.map { $0 > .zero } ?? false
+  }
+
   private func resuming(_ decision: AttemptDecision, at url: HTTPURL) -> AttemptDecision {
     switch decision {
     case .conclude(let verdict): resume(verdict, at: url)
@@ -219,6 +225,8 @@ extension Attempt {
     switch response.status {
     case 200...299:
       return decisionOnAppended(piece, isLast: isLast, response, facts, at: url)
+    case 503 where isRefusedForNow(response):
+      return .awaitServer(.init(.retryable, refusal(response)), url, retryAfter: response.retryAfter)
     // The next answer to a question about the offset counts, and not what this response says about it. 408 and 425 say that the
     // request was too slow, or too early: the upload itself goes on.
     case 408, 409, 423, 425, 460: return resume(.init(.retryable, refusal(response)), at: url)
@@ -301,6 +309,9 @@ extension Attempt {
         ? .awaitServer(.init(.retryable, facts.failure), url) : retry(.init(.retryable, facts.failure))
     }
     if hasLostUpload(facts) { return beginningAgain(response.status) }
+    if isRefusedForNow(response) {
+      return .awaitServer(.init(.retryable, refusal(response)), url, retryAfter: response.retryAfter)
+    }
     guard (200...299).contains(response.status) else { return decisionOnRefusedStep(response, facts) }
     return decisionOnConfirmed(facts.upload)
   }

@@ -81,8 +81,8 @@ public final class BatchTask: Sendable {
   /// Continues after a pause.
   public func resume() { run.resume() }
 
-  /// Ends the run early: the requests that are on their way go on, and no others begin. Uploads that only wait for a server that can't
-  /// be reached (``/FormStreamHTTP/RetryPolicy/patience``) end at once. Files that were not begun have no result.
+  /// Ends the run early: the requests that are on their way go on, and no others begin. Uploads that only wait for their server
+  /// (``/FormStreamHTTP/RetryPolicy/patience``) end at once. Files that were not begun have no result.
   public func stop() { run.stop() }
 
   /// Ends the run at once. The requests that are on their way are cancelled, and their results follow.

@@ -152,6 +152,37 @@ import Testing
     #expect(result.exit == 0 && tus.requests.contains { $0.header("Upload-Metadata")?.contains("a Yg==") == true })
   }
 
+  /// They were still dropped if the body was empty: nothing was asked.
+  @Test func `metadata of an empty file are told, or nothing is sent`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("empty", "")
+    let words = ["post", "--resumable", "--upload-metadata", "a=b", "-T", "empty"]
+    let unknowing = try ScriptedServer { _ in [.readBody, .respond(405)] }
+    let refused = try run("formstream", words + [unknowing.url], in: place)
+    #expect(refused.exit == 1 && refused.stderr.contains("--upload-metadata"), "\(refused.stderr)")
+    #expect(unknowing.requests.map(\.method) == ["OPTIONS"])
+    let tus = try ScriptedServer { request in
+      request.method == "OPTIONS" ? [.respond(204, headers: [("Tus-Version", "1.0.0")])] : tusSteps(request)
+    }
+    let sent = try run("formstream", words + [tus.url], in: place)
+    #expect(
+      sent.exit == 0 && tus.requests.contains { $0.header("Upload-Metadata")?.contains("a Yg==") == true }, "\(sent.stderr)")
+  }
+
+  /// It said that the server doesn't name tus.
+  @Test func `why metadata can't be told is true if the server knows tus`() throws {
+    let tus = try ScriptedServer { _ in [.respond(204, headers: [("Tus-Version", "1.0.0"), ("Tus-Max-Size", "2")])] }
+    let words = ["post", "--resumable", "--upload-metadata", "a=b", "-d", "abc"]
+    let long = try run("formstream", words + [tus.url])
+    #expect(long.exit == 1 && long.stderr.contains("at most 2 bytes"), "\(long.stderr)")
+    #expect(!long.stderr.contains("doesn't name tus"), "\(long.stderr)")
+    let able = try ScriptedServer { _ in [.respond(204, headers: [("Tus-Version", "1.0.0")])] }
+    let digest = try run("formstream", words + ["--content-digest", able.url])
+    #expect(digest.exit == 1 && digest.stderr.contains("--content-digest"), "\(digest.stderr)")
+    #expect(!digest.stderr.contains("doesn't name tus"), "\(digest.stderr)")
+    #expect((tus.requests + able.requests).map(\.method) == ["OPTIONS", "OPTIONS"])
+  }
+
   /// A limit that only the response to OPTIONS names was forgotten.
   @Test func `a limit for pieces that OPTIONS names is kept to`() throws {
     let kept = Guarded(0)
@@ -221,6 +252,16 @@ import Testing
     let question =
       "OPTIONS http://h/x\nUser-Agent: me\n\nUnless the server names a protocol that creates uploads first:\nPOST http"
     #expect(asking.output.hasPrefix(question) && asking.output.contains("Upload-Complete: ?1"), "\(asking.output)")
+    // It showed a request that isn't sent.
+    for (words, reason) in [(["--upload-metadata", "a=b"], "--upload-metadata"), (["--piece-size", "2"], "--piece-size 2")] {
+      for body in words[0] == "--piece-size" ? ["abc"] : ["abc", ""] {
+        let bound = try run("formstream", ["post", "--resumable", "--dry-run", "-d", body] + words + ["http://h/x"]).output
+        #expect(bound.hasPrefix("OPTIONS http://h/x\n") && !bound.contains("POST"), "\(bound)")
+        #expect(bound.contains("Otherwise nothing is sent") && bound.contains(reason), "\(bound)")
+      }
+    }
+    let fitting = try formstream("post", "--resumable", "--dry-run", "--piece-size", "3", "-d", "abc", "http://h/x").output
+    #expect(fitting.contains("\nPOST http://h/x\n"), "\(fitting)")
     // Nothing is offered for what can't go on.
     #expect(try !formstream("post", "--resumable", "--dry-run", "-d", "", "http://h/x").output.contains("Upload-"))
   }

@@ -1,6 +1,6 @@
 import FormStreamHTTP
 
-/// A server that can't be reached while it keeps an upload that can go on: the upload waits for it, as long as the policy's patience
+/// A server that doesn't respond while it keeps an upload that can go on: the upload waits for it, as long as the policy's patience
 /// allows. Meanwhile, files whose uploads have not begun wait, too: otherwise all of them would fail one by one.
 extension BatchRun {
   /// A number for the files of a request.
@@ -16,21 +16,23 @@ extension BatchRun {
     guard request.options.retry.patience != nil else { return }
     let own = request.options.willRetry
     request.options.willRetry = { [weak self] retry in
-      if retry.beginsOutage { self?.noteOutage(retry, of: number) }
+      if retry.timeLeft != nil { self?.beginWait(of: number, after: retry) }
       own?(retry)
     }
-    request.options.noteServerReached = { [weak self] in _ = self?.endWait(of: number) }
+    request.options.noteServerReached = { [weak self] in self?.endWait(of: number) }
   }
 
-  private func noteOutage(_ retry: TransferRetry, of number: Int) {
+  /// Notes that a request waits for its server, and reports it if it is the first one.
+  private func beginWait(of number: Int, after retry: TransferRetry) {
     let (isFirst, task) = state.withLock { state in
-      defer { state.isOutageNoted = true }
       state.waiting.insert(number)
+      let isFirst = retry.beginsOutage && !state.isOutageReported
+      if isFirst { state.isOutageReported = true }
       // The run may have been stopped meanwhile.
-      return (!state.isOutageNoted, state.isStopped ? state.inFlight.values.first { $0.number == number }?.task : nil)
+      return (isFirst, state.isStopped ? state.inFlight.values.first { $0.number == number }?.task : nil)
     }
     if let task { return task.cancel() }
-    if isFirst { noteOutage(retry) }
+    if isFirst { reportOutage(retry) }
   }
 
   /// Notes that an upload has broken off that is about to go on.
@@ -39,17 +41,16 @@ extension BatchRun {
     state.withLock { _ = $0.waiting.insert(number) }
   }
 
-  /// Notes that the server has responded, or that the files don't wait any more. Returns whether they have waited until now.
-  @discardableResult func endWait(of number: Int) -> Bool {
+  /// Notes that the server has responded, or that the files don't wait any more.
+  func endWait(of number: Int) {
     state.withLock { state in
-      let hasWaited = state.waiting.remove(number) != nil
-      if state.waiting.isEmpty { state.isOutageNoted = false }
-      return hasWaited
+      state.waiting.remove(number)
+      if state.waiting.isEmpty { state.isOutageReported = false }
     }
   }
 
   /// Notes the result of a request. If nothing accepts connections while uploads wait, it doesn't count as an attempt.
   func noteOutage(_ result: TransferResult, _ loop: inout RetryLoop) {
-    if result.isUnreachable, state.withLock({ !$0.waiting.isEmpty }) { loop.noteOutage() } else { loop.noteResponse() }
+    if result.isUnreachable, state.withLock({ !$0.waiting.isEmpty }) { loop.noteOutage() } else { loop.endOutage() }
   }
 }

@@ -37,8 +37,9 @@ extension BatchRun {
       if confirmed > furthest { (loop.tries, furthest) = (0, confirmed) }
       request?.options.resuming = result.resumeData
       noteOutage(result, &loop)
-      // The request itself has waited for the server for as long as it may.
-      let wait = endWait(of: number) ? nil : wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
+      endWait(of: number)
+      // The request itself may have waited for the server for as long as it may.
+      let wait = result.isOutOfPatience ? nil : wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       if wait != nil { beginWait(of: number, after: result) }
       // The journal must have the results before another request begins.
       finish(leaving)

@@ -49,8 +49,8 @@ package final class BatchRun: Sendable {
     /// The uploads that have broken off, until their server has responded again, by the numbers of their files.
     var waiting: Set<Int> = []
     var lastNumber = 0
-    /// Whether it was said that the server can't be reached.
-    var isOutageNoted = false
+    /// Whether it was reported that uploads wait for their server.
+    var isOutageReported = false
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
     /// How many requests were refused with 401 or 403; nil if the server has responded to one in another way, or has accepted
@@ -74,7 +74,7 @@ package final class BatchRun: Sendable {
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
-  let noteOutage: @Sendable (TransferRetry) -> Void
+  let reportOutage: @Sendable (TransferRetry) -> Void
   private let roomForResults: @Sendable () async -> Void
 
   /// - Parameters:
@@ -84,7 +84,7 @@ package final class BatchRun: Sendable {
   ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
   ///   - rest: receives each listed file whose state is not `ok`, so that the file can be sent again. At the end of the
   ///     run, it also receives the files that were not begun. It is called on several threads. If it throws, the run ends.
-  ///   - noteOutage: called when a server can't be reached that keeps an upload, once for all requests.
+  ///   - reportOutage: called when a server that keeps an upload doesn't respond, once for all requests.
   ///   - roomForResults: waits until there is room for more results. Until it returns, no other files are begun.
   /// - Throws: an error if the session can't be made.
   package init(
@@ -92,7 +92,7 @@ package final class BatchRun: Sendable {
     beforeJournal: (@Sendable ([FileResult]) throws -> Void)? = nil,
     report: @escaping @Sendable (FileResult) throws -> Void,
     rest: (@Sendable (BatchFile) throws -> Void)? = nil,
-    noteOutage: @escaping @Sendable (TransferRetry) -> Void = { _ in },
+    reportOutage: @escaping @Sendable (TransferRetry) -> Void = { _ in },
     roomForResults: @escaping @Sendable () async -> Void = {}
   ) throws(TransferError) {
     self.plan = plan
@@ -103,7 +103,7 @@ package final class BatchRun: Sendable {
     self.beforeJournal = beforeJournal
     self.report = report
     self.rest = rest
-    self.noteOutage = noteOutage
+    self.reportOutage = reportOutage
     self.roomForResults = roomForResults
     if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
     session = try TransferSession(plan.tunedSession)

@@ -17,8 +17,8 @@ extension Flag {
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
         can be sent again if it was read ahead or stored (--read-ahead, --spool). The default is 0; it is 2 for send, and for a GET \
-        or HEAD of get whose response goes into a file (-o, -O, -J). With --resumable and without --retry, more attempts are made; \
-        --retry N makes N of them, whether the server can be reached or not.
+        or HEAD of get whose response goes into a file (-o, -O, -J). With --resumable and without --retry, five attempts are made, and \
+        more while the server doesn't respond; --retry N makes N more, whether the server responds or not.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =
@@ -75,8 +75,8 @@ extension Flag {
         but creates the upload first, because some proxies drop the interim response that names it; only for servers that know the \
         protocol. tus is tus 1.0: post creates the upload at URL, and put sends the bytes of an upload that was created \
         before. After a break, the server is asked how much it has, and gets the rest. Without --retry, five \
-        attempts are made, counted anew whenever the server has received more, and a server that can't be reached while it keeps \
-        the upload is tried for five minutes. A body of unknown length can't go on.
+        attempts are made, counted anew whenever the server has received more, and if a server that keeps the upload doesn't \
+        respond, it is tried for five minutes. A body of unknown length can't go on.
         """
     ) { (arguments, argument) throws(Failure) in
       let pieces = arguments.request.options.resumption

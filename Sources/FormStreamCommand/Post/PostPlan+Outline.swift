@@ -24,7 +24,14 @@ extension PostPlan.Item {
     if let upload {
       text = outline(of: upload, session)
     } else if let offer = HTTPHeaders.ofOffer(request, layout) {
-      text = (request.options.resumption.isAutomatic ? question(session) : "") + text + shown(offer.fields)
+      let isAutomatic = request.options.resumption.isAutomatic
+      if isAutomatic, let condition = condition(layout) {
+        text = question(session) + condition + "\n"
+      } else {
+        text =
+          (isAutomatic ? question(session) + "Unless the server names a protocol that creates uploads first:\n" : "")
+          + text + shown(offer.fields)
+      }
     }
     return text
       + BodyOutline(
@@ -52,12 +59,25 @@ extension PostPlan.Item {
       + "PATCH \(place)\(size)\n" + lines(upload.piece)
   }
 
-  /// The question which protocol for uploads the server knows, and when the request after it is sent as it is shown.
+  /// What the server must answer to the question, so that the body is sent; nil if the body is sent in any case.
+  private func condition(_ body: BodyLayout) -> String? {
+    let resumption = request.options.resumption
+    if !resumption.metadata.isEmpty {
+      return "If the server names tus, the upload is created by it. Otherwise nothing is sent, because only tus tells a server "
+        + "metadata (--upload-metadata).\n"
+    }
+    guard let size = resumption.pieceSize, let length = body.contentLength, length > size else { return nil }
+    return
+      "If the server names a protocol that creates uploads first, the body is sent by it in pieces. Otherwise nothing is sent, "
+      + "because the body is longer than a piece may be (--piece-size \(size)).\n"
+  }
+
+  /// The question which protocol for uploads the server knows.
   private func question(_ session: TransferSession.Configuration) -> String {
     let own = shownHeaders(session)
       .filter { !$0.name.lowercased().hasPrefix("content-") && !$0.name.isSameHeaderName(as: "Idempotency-Key") }
     return "OPTIONS \(request.url)\n" + own.map { visible("\($0.name): \($0.value)") + "\n" }.joined()
-      + "\nUnless the server names a protocol that creates uploads first:\n"
+      + "\n"
   }
 
   private func shown(_ headers: [HTTPHeaders.Field]) -> String {

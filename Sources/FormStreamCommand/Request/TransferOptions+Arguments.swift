@@ -36,7 +36,7 @@ extension TransferOptions {
   /// How many attempts are made without progress if uploads go on where they broke.
   private static let resumptionAttempts = 5
 
-  /// How long a server is tried that can't be reached while it keeps an upload: as long as it may take to start it again.
+  /// How long a server is tried that keeps an upload and doesn't respond: as long as it may take to start it again.
   private static let resumptionPatience = Duration.seconds(300)
 
   private func checkResumption() throws(Failure) {

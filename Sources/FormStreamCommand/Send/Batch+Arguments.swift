@@ -35,7 +35,8 @@ extension Batch {
     }
     self.init(request: request, sniffer: MediaTypeSniffer(arguments.types))
     (self.session, self.form) = (planned.session, form.form)
-    settingName = flagName
+    // `send` keeps the state of uploads in its journal.
+    settingName = { ($0 as? SettingName) == .resumeFile ? "--journal" : flagName(of: $0) }
     isBoundaryGiven = arguments.form.boundary != nil
     verifiesBoundary = form.verifiesBoundary
     fieldName = try sending.fieldNameTemplate(packing)

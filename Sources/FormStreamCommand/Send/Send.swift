@@ -63,13 +63,13 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
     }
     try log?.add(result)
   }
-  let noteOutage: @Sendable (TransferRetry) -> Void = { if !plan.isQuiet { $0.printNote() } }
+  let reportOutage: @Sendable (TransferRetry) -> Void = { if !plan.isQuiet { $0.printNote() } }
   let run = try interruption.performBlocking(orElse: unreadCookies) {
     [batch] () throws(Failure) in
     try convertingErrors { () throws(TransferError) in
       try BatchRun(
         batch, journal: journal, beforeJournal: map?.add, report: report, rest: list,
-        noteOutage: noteOutage)
+        reportOutage: reportOutage)
     }
   }
   changes?.apply(to: run)

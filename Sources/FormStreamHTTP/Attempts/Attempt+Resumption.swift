@@ -25,6 +25,12 @@ extension Attempt {
   /// Whether a server that keeps the upload is tried for a while, and not only for a number of attempts.
   private var waitsForServer: Bool { options.retry.patience != nil }
 
+  /// Whether a response says that the server will go on with the upload at a time that it names. A server that was started again, for
+  /// example, can't yet if its predecessor still holds the upload.
+  private func isRefusedForNow(_ response: AttemptFacts.Response) -> Bool {
+    waitsForServer && response.status == 503 && response.retryAfter.map { $0 > .zero } ?? false
+  }
+
   private func resuming(_ decision: AttemptDecision, at url: HTTPURL) -> AttemptDecision {
     switch decision {
     case .conclude(let verdict): resume(verdict, at: url)
@@ -61,29 +67,33 @@ extension Attempt {
     case 401 where mayAuthenticate: return decisionOnChallenge(response, refused)
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    case 200...299: return beginning(start(facts.upload))
-    default: return beginning(.request)
+    case 200...299: return beginning(facts.upload)
+    default: return beginning(UploadNotes())
     }
   }
 
   /// A request can't be sent in pieces to a server that knows no protocol, and only tus tells metadata.
-  private func beginning(_ start: UploadStart) -> AttemptDecision {
+  private func beginning(_ upload: UploadNotes) -> AttemptDecision {
+    let (start, obstacle) = start(upload)
     if start != .creation(.tus), !options.resumption.metadata.isEmpty {
-      return .conclude(.failed, .metadataNotKnown(to: url))
+      let error = upload.start == .creation(.tus) ? obstacle?.adding(.onlyTusTellsMetadata) : nil
+      return .conclude(.failed, error ?? .metadataNotKnown(to: url))
     }
     if start == .request, let piece = options.resumption.pieceSize, let length = bodyLength, length > piece {
-      return .conclude(.failed, .piecesNotKnown(to: url, of: piece, length))
+      return .conclude(.failed, obstacle?.adding(.piecesNeedProtocol(of: piece)) ?? .piecesNotKnown(to: url, of: piece, length))
     }
     return .begin(start)
   }
 
-  /// A server may accept a longer body than it keeps of an upload.
-  private func start(_ upload: UploadNotes) -> UploadStart {
-    guard let start = upload.start, bodyLength ?? 0 <= upload.largestUpload ?? .max else {
-      return .request
+  /// How the upload begins, and why not by the protocol that the server names; the reason is nil if it begins so, or if the server names
+  /// none. A server may accept a longer body than it keeps of an upload.
+  private func start(_ upload: UploadNotes) -> (UploadStart, obstacle: TransferError?) {
+    guard let start = upload.start else { return (.request, nil) }
+    if let largest = upload.largestUpload, let length = bodyLength, length > largest {
+      return (.request, .uploadTooLong(url, length, limit: largest))
     }
     // By tus, the digest that was asked for could not be sent.
-    return start == .creation(.tus) && options.sendsDigest ? .request : start
+    return start == .creation(.tus) && options.sendsDigest ? (.request, .digestNotByTus(url)) : (start, nil)
   }
 
   /// Decides on the response to a request that creates an upload.
@@ -215,6 +225,8 @@ extension Attempt {
     switch response.status {
     case 200...299:
       return decisionOnAppended(piece, isLast: isLast, response, facts, at: url)
+    case 503 where isRefusedForNow(response):
+      return .awaitServer(.init(.retryable, refusal(response)), url, retryAfter: response.retryAfter)
     // The next answer to a question about the offset counts, and not what this response says about it. 408 and 425 say that the
     // request was too slow, or too early: the upload itself goes on.
     case 408, 409, 423, 425, 460: return resume(.init(.retryable, refusal(response)), at: url)
@@ -297,6 +309,9 @@ extension Attempt {
         ? .awaitServer(.init(.retryable, facts.failure), url) : retry(.init(.retryable, facts.failure))
     }
     if hasLostUpload(facts) { return beginningAgain(response.status) }
+    if isRefusedForNow(response) {
+      return .awaitServer(.init(.retryable, refusal(response)), url, retryAfter: response.retryAfter)
+    }
     guard (200...299).contains(response.status) else { return decisionOnRefusedStep(response, facts) }
     return decisionOnConfirmed(facts.upload)
   }

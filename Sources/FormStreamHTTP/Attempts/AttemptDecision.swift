@@ -25,9 +25,10 @@ package enum AttemptDecision: Sendable {
   /// The server is asked, after a wait, how much of the unfinished upload it has. If no other attempt is allowed, the transfer
   /// ends with the verdict.
   case resume(Verdict, HTTPURL, retryAfter: Duration? = nil)
-  /// A server that keeps the unfinished upload can't be reached. It is asked again, after a wait, how much it has: for as long as the
-  /// policy's patience allows, however many attempts that takes. After that, the transfer ends with the verdict.
-  case awaitServer(Verdict, HTTPURL)
+  /// A server that keeps the unfinished upload doesn't respond, or refuses for now to go on with it. The server is asked again, after a
+  /// wait, how much it has: for as long as the policy's patience allows, however many attempts that takes. After that, the transfer ends
+  /// with the verdict.
+  case awaitServer(Verdict, HTTPURL, retryAfter: Duration? = nil)
   /// The server no longer keeps the unfinished upload: the request is sent from its start, after a wait.
   case beginAgain(Verdict)
   /// Bytes are appended to an upload at once, from the offset on that the server has confirmed.

@@ -33,6 +33,8 @@ struct AttemptHistory: Sendable {
   private(set) var newConnections = 0
   /// How often the program had to decide on a server's certificates.
   private(set) var trustQuestions = 0
+  /// Whether a server that keeps the upload was tried for as long as the policy's patience allows.
+  private(set) var isOutOfPatience = false
   private var body: BodyLayout?
   private var hasBegunBody = false
 
@@ -77,7 +79,6 @@ struct AttemptHistory: Sendable {
     let count = max(result.requestCount, 1)
     attempts += count
     loop.tries += count
-    if result.response != nil { loop.noteResponse() }
     response = result.response
     chosenTarget = result.chosenTarget
     isResponseHeld = result.isHeld
@@ -106,7 +107,6 @@ struct AttemptHistory: Sendable {
   /// Notes a question about an upload. The response to it is not the response to the request.
   mutating func noteQuestion(_ result: ExchangeResult) {
     loop.tries += max(result.requestCount, 1)
-    if result.response != nil { loop.noteResponse() }
     metrics = result.metrics
     isServerVerified = result.isServerVerified
     if !result.metrics.isConnectionReused { newConnections += 1 }
@@ -147,9 +147,22 @@ struct AttemptHistory: Sendable {
     if hasMore { loop.noteProgress() } else { loop.tries -= 1 }
   }
 
-  /// Notes that the last attempt has not reached the server, which keeps the upload.
+  /// Notes that the last attempt didn't reach the server, which keeps the upload, or was refused for now.
   mutating func noteOutage(_ result: ExchangeResult) {
     loop.noteOutage(insteadOf: max(result.requestCount, 1))
+  }
+
+  /// Notes that the last attempt counts as a try, and not under the policy's patience.
+  ///
+  /// The answer to a question alone doesn't end an outage: a server that answers each question and takes no piece would be tried for
+  /// ever.
+  mutating func endOutage() {
+    loop.endOutage()
+  }
+
+  /// Notes that no other attempt follows in an outage.
+  mutating func noteEndOfPatience() {
+    isOutOfPatience = true
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with

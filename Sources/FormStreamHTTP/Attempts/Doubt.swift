@@ -30,7 +30,8 @@ extension AttemptDecision {
       .retry(verdict.after(doubt), retryAfter: retryAfter)
     case .resume(let verdict, let url, let retryAfter):
       .resume(verdict.after(doubt), url, retryAfter: retryAfter)
-    case .awaitServer(let verdict, let url): .awaitServer(verdict.after(doubt), url)
+    case .awaitServer(let verdict, let url, let retryAfter):
+      .awaitServer(verdict.after(doubt), url, retryAfter: retryAfter)
     case .authenticate(let verdict): .authenticate(verdict.after(doubt))
     case .beginAgain(let verdict): .beginAgain(verdict.after(doubt))
     case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .repeatOverHTTP11, .follow,

@@ -96,7 +96,8 @@ struct NextAttempt: Sendable {
     let way = request.options.resumption.way
     guard way != .none, let body, step != .page, body.isReplayable, let length = body.contentLength
     else { return false }
-    return length > 0 || way == .tus
+    // By tus, an empty upload is created, too, and it may have metadata.
+    return length > 0 || way == .tus || way == .automatic && !request.options.resumption.metadata.isEmpty
   }
 
   /// The protocol by which the upload goes on.

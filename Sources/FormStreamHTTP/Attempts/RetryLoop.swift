@@ -13,7 +13,7 @@ package struct RetryLoop: Sendable {
     case end(reason: Message?)
   }
 
-  /// A time in which a server can't be reached that keeps an unfinished upload.
+  /// A time in which a server that keeps an unfinished upload doesn't respond, or refuses to go on with the upload for now.
   package struct Outage: Sendable {
     /// When the first attempt failed.
     package let start: ContinuousClock.Instant
@@ -58,10 +58,11 @@ package struct RetryLoop: Sendable {
   mutating func noteProgress() {
     budget?.giveBack(tries)
     tries = 0
+    outage = nil
   }
 
-  /// Notes that the last attempt has not reached a server that keeps an unfinished upload. It doesn't count as a try, because the
-  /// policy's patience is the limit.
+  /// Notes that a server that keeps an unfinished upload didn't respond to the last attempt, or refused it for now. The attempt doesn't
+  /// count as a try, because the policy's patience is the limit.
   ///
   /// - Parameter tries: how many tries were counted for it.
   package mutating func noteOutage(insteadOf tries: Int = 1, now: ContinuousClock.Instant = .now) {
@@ -69,17 +70,18 @@ package struct RetryLoop: Sendable {
     outage = Outage(start: outage?.start ?? now, failures: (outage?.failures ?? 0) + 1)
   }
 
-  /// Notes that the server has responded.
-  package mutating func noteResponse() {
+  /// Notes that the outage is over, or that attempts are the limit from now on.
+  package mutating func endOutage() {
     outage = nil
   }
 
-  /// How much longer a server is tried that can't be reached; nil if attempts are the limit.
+  /// How much longer a server is tried that doesn't respond; nil if attempts are the limit.
   package func patienceLeft(now: ContinuousClock.Instant = .now) -> Duration? {
     guard let outage, let patience = policy.patience else { return nil }
     // The time begins with the first failure.
-    if outage.failures == 1 { return patience }
-    return max(patience - outage.start.duration(to: now), .zero)
+    let left = outage.failures == 1 ? patience : max(patience - outage.start.duration(to: now), .zero)
+    guard let limit = policy.timeLimit else { return left }
+    return min(left, max(limit - start.duration(to: now), .zero))
   }
 
   /// Decides what follows an attempt that has just ended and may be repeated. Another attempt takes one repetition out of the
@@ -87,7 +89,7 @@ package struct RetryLoop: Sendable {
   ///
   /// - Parameter retryAfter: how long the server asks to wait; nil if it names no time.
   package func next(retryAfter: Duration? = nil, now: ContinuousClock.Instant = .now) -> Next {
-    if let outage, let patience = policy.patience { return next(in: outage, patience, now) }
+    if let outage, let patience = policy.patience { return next(in: outage, patience, retryAfter, now) }
     guard tries < policy.attempts else { return .end(reason: nil) }
     if let reason = refusal(of: retryAfter) { return .end(reason: reason) }
     let wait = Backoff.wait(before: tries + 1, policy, retryAfter: retryAfter)
@@ -99,14 +101,21 @@ package struct RetryLoop: Sendable {
   }
 
   /// Patience adds to the attempts, and takes none away.
-  private func next(in outage: Outage, _ patience: Duration, _ now: ContinuousClock.Instant) -> Next {
-    guard outage.failures < policy.attempts || outage.start.duration(to: now) < patience else {
-      return .end(reason: .outageTooLong(patience))
+  private func next(
+    in outage: Outage, _ patience: Duration, _ retryAfter: Duration?, _ now: ContinuousClock.Instant
+  ) -> Next {
+    let tried = outage.start.duration(to: now)
+    guard outage.failures < policy.attempts || tried < patience else {
+      // Waits, and attempts themselves, may have taken longer than the patience.
+      return .end(reason: .outageTooLong(max(patience, .seconds(tried.components.seconds))))
     }
+    if let reason = refusal(of: retryAfter) { return .end(reason: reason) }
     var policy = policy
     policy.maximumDelay = min(policy.maximumDelay, Self.longestWaitInOutage)
-    let wait = Backoff.wait(before: outage.failures + 1, policy)
-    if let limit = policy.timeLimit, start.duration(to: now) + wait > limit { return .end(reason: nil) }
+    let wait = Backoff.wait(before: outage.failures + 1, policy, retryAfter: retryAfter)
+    if let limit = policy.timeLimit, start.duration(to: now) + wait > limit {
+      return .end(reason: .outageBeyondTimeLimit(limit))
+    }
     return .attempt(after: wait)
   }
 
@@ -152,7 +161,10 @@ extension RetryLoop {
       await announce(delay)
       guard await control.sleep(delay) else { return .cancelled }
       // The wait took longer than planned if the process was suspended meanwhile.
-      return isOverdue ? .ended(verdict) : .over
+      guard isOverdue else { return .over }
+      var verdict = verdict
+      if outage != nil, let limit = policy.timeLimit { verdict.error = verdict.error?.adding(.outageBeyondTimeLimit(limit)) }
+      return .ended(verdict)
     }
   }
 }

@@ -144,25 +144,28 @@ final class TransferRun: Sendable {
         publisher.update { $0.attempt = history.attempts + 1 }
       case .retry(let verdict, let retryAfter):
         if next.step.isQuestion { history.noteFailedQuestion() }
-        if let end = await wait(after: verdict, retryAfter, next, history) {
+        history.endOutage()
+        if let end = await wait(after: verdict, retryAfter, next, &history) {
           return await conclude(history, end)
         }
         next.retry()
       case .resume(let verdict, let url, let retryAfter):
-        if let end = await wait(after: verdict, retryAfter, next, history) {
+        history.endOutage()
+        if let end = await wait(after: verdict, retryAfter, next, &history) {
           return await conclude(history, end)
         }
         next.askForOffset(at: url)
-      case .awaitServer(let verdict, let url):
+      case .awaitServer(let verdict, let url, let retryAfter):
         if next.step.isQuestion { history.noteFailedQuestion() }
         history.noteOutage(result)
-        if let end = await wait(after: verdict, nil, next, history) {
+        if let end = await wait(after: verdict, retryAfter, next, &history) {
           return await conclude(history, end)
         }
         if next.step == .offset { next.retry() } else { next.askForOffset(at: url) }
       case .beginAgain(let verdict):
         if next.step.isQuestion { history.noteFailedQuestion() }
-        if let end = await wait(after: verdict, nil, next, history) {
+        history.endOutage()
+        if let end = await wait(after: verdict, nil, next, &history) {
           return await conclude(history, end)
         }
         next.beginAgain()
@@ -187,21 +190,27 @@ final class TransferRun: Sendable {
   /// Waits before another attempt. Returns the verdict if there is no other attempt.
   private func wait(
     after verdict: AttemptDecision.Verdict, _ retryAfter: Duration?, _ next: NextAttempt,
-    _ history: AttemptHistory
+    _ history: inout AttemptHistory
   ) async -> AttemptDecision.Verdict? {
     let attempt = history.attempts + 1
-    let wait = await history.loop.wait(after: verdict, retryAfter: retryAfter, control) {
+    let loop = history.loop
+    let wait = await loop.wait(after: verdict, retryAfter: retryAfter, control) {
       connection.release()
       let retry = TransferRetry(
-        error: verdict.error, delay: $0, attempt: attempt, timeLeft: history.loop.patienceLeft(),
-        beginsOutage: history.loop.outage?.failures == 1)
+        error: verdict.error, delay: $0, attempt: attempt, timeLeft: loop.patienceLeft(),
+        beginsOutage: loop.outage?.failures == 1)
       tracer?.note(retry.note)
       await control.announce(retry, to: request.options.willRetry)
       publisher.begin(next.body, phase: .retrying)
     }
     switch wait {
     case .over: break
-    case .ended(let verdict): return verdict
+    case .ended(var verdict):
+      if loop.outage != nil {
+        history.noteEndOfPatience()
+        verdict.error = verdict.error?.sayingWhetherUploadGoesOn(isKept: keeper.writes)
+      }
+      return verdict
     case .cancelled: return .cancelled.after(history.doubt)
     }
     publisher.update { $0.attempt = attempt }

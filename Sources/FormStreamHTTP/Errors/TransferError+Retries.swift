@@ -16,6 +16,16 @@ extension TransferError {
     adding("An earlier attempt was sent completely, and may have been carried out.")
   }
 
+  /// Adds whether an upload whose server didn't respond can go on later.
+  ///
+  /// - Parameter isKept: whether a file or the caller keeps what that needs.
+  func sayingWhetherUploadGoesOn(isKept: Bool) -> TransferError {
+    adding(
+      isKept
+        ? "The upload can go on later."
+        : "To let such an upload go on later, name a file that keeps its state (\(SettingName.resumeFile)).")
+  }
+
   /// Adds that a request was cancelled too late.
   var afterCompleteRequest: TransferError {
     adding("It was sent completely, and may be carried out: ask the server.")
@@ -48,8 +58,12 @@ extension Message {
       + "one (\(SettingName.retryTimeLimit))."
   }
 
-  static func outageTooLong(_ patience: Duration) -> Message {
-    "The server was tried for \(patience.inSeconds). The upload can go on later."
+  static func outageTooLong(_ time: Duration) -> Message {
+    "The server was tried for \(time.inSeconds)."
+  }
+
+  static func outageBeyondTimeLimit(_ limit: Duration) -> Message {
+    "No attempt begins later than \(limit.inSeconds) after the first (\(SettingName.retryTimeLimit))."
   }
 
   private static func asked(_ wait: Duration) -> String {

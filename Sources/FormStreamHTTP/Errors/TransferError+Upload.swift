@@ -69,6 +69,20 @@ extension TransferError {
         + "was sent.")
   }
 
+  static func uploadTooLong(_ url: HTTPURL, _ length: Int64, limit: Int64) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) keeps uploads of at most \(counted(limit, "byte", "bytes")), and the body has \(length), so it can only be sent in one "
+        + "request.")
+  }
+
+  static func digestNotByTus(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) names tus as its protocol for uploads, which has no header for the digest of an upload "
+        + "(\(SettingName.contentDigest)): leave the digest out, or send the body in one request.")
+  }
+
   static func piecesNeedCreation(of size: Int64, _ length: Int64) -> TransferError {
     TransferError(
       .invalidSetting, on: SettingName.pieceSize.description,
@@ -220,5 +234,15 @@ extension TransferError {
     TransferError(
       .resumptionFailed, on: url.description,
       "\(url) responds \(status): the server no longer keeps what it has received of the upload.")
+  }
+}
+
+/// Why a body can't be sent in one request, although the server's protocol for uploads can't be used.
+extension Message {
+  static let onlyTusTellsMetadata: Message =
+    "But then the server would not be told the metadata (\(SettingName.uploadMetadata)): leave them out. Nothing of the body was sent."
+
+  static func piecesNeedProtocol(of size: Int64) -> Message {
+    "But then its pieces would be longer than \(size) (\(SettingName.pieceSize)): leave out the limit. Nothing of the body was sent."
   }
 }

@@ -17,11 +17,13 @@ public struct RetryPolicy: Sendable, Hashable {
   public var maximumRetryAfter: Duration = .seconds(120)
   /// How long after the start of the transfer an attempt may begin; no limit if nil.
   public var timeLimit: Duration?
-  /// How long a server is tried that can't be reached while it keeps an unfinished upload (``TransferOptions/resumption``), however
-  /// many attempts that takes; nil if ``attempts`` are the limit then, too.
+  /// If a server that keeps an unfinished upload (``TransferOptions/resumption``) doesn't respond, or refuses with 503 and
+  /// `Retry-After` to go on with it, how long the server is tried, however many attempts that takes; nil if ``attempts`` are the limit
+  /// then, too.
   ///
-  /// The time begins with the first failure after the server's last response. ``attempts`` are made in any case. The waits are those
-  /// of this policy, but random ones are at most 15 seconds. These attempts take nothing out of the session's retry budget.
+  /// The time begins with the first failure since the server has received more of the upload. An answer to a question about the upload
+  /// doesn't end it. ``attempts`` are made in any case, and ``timeLimit`` ends the time earlier. The waits are those of this policy, but
+  /// random ones are at most 15 seconds. These attempts take nothing out of the session's retry budget.
   public var patience: Duration?
   /// Whether a request is repeated although the server may have carried it out.
   public var retriesUnsafe = false

@@ -6,7 +6,7 @@ public struct TransferRetry: Sendable {
   public let delay: Duration
   /// The number of the attempt that follows, from 2.
   public let attempt: Int
-  /// How much longer the server is tried, which can't be reached and keeps the unfinished upload (``RetryPolicy/patience``); nil if
+  /// How much longer a server is tried that keeps the unfinished upload and doesn't go on with it (``RetryPolicy/patience``); nil if
   /// attempts are the limit.
   public let timeLeft: Duration?
   /// Whether this is the first attempt of that time.

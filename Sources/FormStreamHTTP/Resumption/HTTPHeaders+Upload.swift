@@ -114,7 +114,8 @@ extension HTTPHeaders {
   /// What the request itself has to offer the server to keep what arrives; nil if it offers nothing.
   package static func ofOffer(_ request: TransferRequest, _ body: BodyLayout) -> HTTPHeaders? {
     let resumption = request.options.resumption
-    guard resumption.isChosen, !resumption.isCreatedFirst, body.isReplayable, let length = body.contentLength, length > 0
+    guard resumption.isChosen, !resumption.isCreatedFirst, body.isReplayable, let length = body.contentLength,
+      length > 0 || resumption.isAutomatic && !resumption.metadata.isEmpty
     else { return nil }
     return HTTPHeaders().offeringUpload(of: length)
   }

@@ -4,8 +4,8 @@
 /// client asks that URL how many bytes there are, and sends the rest.
 ///
 /// An upload can go on only if the length of its body is known, and if all of the body can be read again. It goes on as often as
-/// ``TransferOptions/retry`` allows attempts; attempts are counted anew whenever the server has received more. A server that can't be
-/// reached while it keeps the upload is tried for as long as ``RetryPolicy/patience`` says.
+/// ``TransferOptions/retry`` allows attempts; attempts are counted anew whenever the server has received more. If a server
+/// that keeps the upload doesn't respond, it is tried for as long as ``RetryPolicy/patience`` says.
 public struct UploadResumption: Hashable, Sendable {
   enum Way: Sendable { case none, automatic, http, httpCreatedFirst, tus }
 

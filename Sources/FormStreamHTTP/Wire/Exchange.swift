@@ -74,6 +74,7 @@ final class Exchange: @unchecked Sendable {
     collector = ResponseCollector(
       url: request.url, options: request.attempt.request.sharedOptions, isToHEAD: request.method == .head,
       isOfResource: request.method == .get || request.options.refusesUnaskedRange,
+      isPage: request.attempt.isPage,
       mayResume: request.mayResume, createsUpload: request.attempt.step == .creation, noteUpload: { request.noteUpload?($0) },
       isFinal: { !request.isVersionRefused(by: $0.status, $0.headers) && request.isFinal($0) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })

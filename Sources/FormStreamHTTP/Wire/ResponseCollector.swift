@@ -59,6 +59,7 @@ final class ResponseCollector {
   private var target: ResponseTarget
   private let isToHEAD: Bool
   private let isOfResource: Bool
+  private let isPage: Bool
   private let mayResume: Bool
   private let createsUpload: Bool
   private let noteUpload: (UploadNotes) -> Void
@@ -87,12 +88,13 @@ final class ResponseCollector {
   /// - Parameters:
   ///   - isToHEAD: whether the response has only a head.
   ///   - isOfResource: whether the response's body is a resource, which must be complete.
+  ///   - isPage: whether the response is the page of a request that was carried out.
   ///   - mayResume: whether the upload may go on where it broke.
   ///   - createsUpload: whether the response names an upload, whose URL is a secret.
   ///   - isFinal: returns whether the caller gets the response with this head. Only a part of other responses is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
-    url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool,
+    url: HTTPURL, options: Shared<TransferOptions>, isToHEAD: Bool, isOfResource: Bool, isPage: Bool,
     mayResume: Bool = false, createsUpload: Bool = false, noteUpload: @escaping (UploadNotes) -> Void = { _ in },
     isFinal: @escaping (ArrivedHead) -> Bool,
     traceHead: ((String) -> Void)?
@@ -101,7 +103,7 @@ final class ResponseCollector {
     sharedOptions = options
     target = options.value.responseTarget
     self.isToHEAD = isToHEAD
-    self.isOfResource = isOfResource
+    (self.isOfResource, self.isPage) = (isOfResource, isPage)
     self.mayResume = mayResume
     self.createsUpload = createsUpload
     self.noteUpload = noteUpload
@@ -367,7 +369,7 @@ final class ResponseCollector {
     do throws(ResponseDecoder.Failure) {
       let decompression = hasNoBody ? nil : options.responseCompression
       func makeDecoder() throws(ResponseDecoder.Failure) -> ResponseDecoder? {
-        try ResponseDecoder(decompression, headers, mayBeEmpty: !isOfResource, from: url)
+        try ResponseDecoder(decompression, headers, mayBeEmpty: mayBeEmpty, from: url)
       }
       keptDecoder = try makeDecoder()
       let decoder = isKept ? nil : try makeDecoder()
@@ -378,6 +380,10 @@ final class ResponseCollector {
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
     return true
   }
+
+  /// Whether a body that should be compressed data may have no byte: only what a GET was sent for must not. An error, and what
+  /// follows a request that was carried out, need not say anything.
+  private var mayBeEmpty: Bool { !isOfResource || isPage || !(status.map(options.accepts) ?? false) }
 
   /// Whether the caller must know that the response is complete, although the response stays in memory.
   private var isReadToEnd: Bool {

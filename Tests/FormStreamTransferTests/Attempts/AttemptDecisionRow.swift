@@ -211,7 +211,7 @@ enum Expected: Equatable, Sendable {
       self =
         verdict.error.map { .resume(verdict.outcome, $0.code, after: retryAfter) }
         ?? .retryWithoutError
-    case .awaitServer(let verdict, _):
+    case .awaitServer(let verdict, _, _):
       self = verdict.error.map { .awaitServer(verdict.outcome, $0.code) } ?? .retryWithoutError
     case .beginAgain(let verdict):
       self = verdict.error.map { .beginAgain(verdict.outcome, $0.code) } ?? .retryWithoutError

@@ -61,9 +61,14 @@ struct OutageTests {
     // A server that breaks each piece has answered before, and could break them for ever.
     let piece = AttemptStep.append(from: 400, to: 1000)
     #expect(try decision(piece, failing(.partlySent), tries: 3, patience: .seconds(1)).isConclusion)
-    // Responses count as always.
+    // Responses count as always, except those that name a time when the upload can go on.
     let busy = AttemptFacts(response: .init(status: 503))
-    #expect(try decision(.offset, busy, tries: 3, patience: .seconds(1)).isConclusion)
+    let busyForNow = AttemptFacts(response: .init(status: 503, retryAfter: .seconds(1)))
+    for step in Self.steps {
+      #expect(try decision(step, busy, tries: 3, patience: .seconds(1)).isConclusion)
+      #expect(try decision(step, busyForNow, tries: 9, patience: .seconds(1)) == .awaitServer(.retryable, .statusRefused))
+      #expect(try decision(step, busyForNow, tries: 3, patience: nil).isConclusion)
+    }
   }
 
   @Test func `a request that has begun no upload has nothing to wait for`() throws {
@@ -104,12 +109,12 @@ struct OutageTests {
     guard case .end(_?) = loop.next(now: now) else { return #expect(Bool(false), "no reason") }
   }
 
-  @Test func `the patience begins anew with each response`() {
+  @Test func `the patience begins anew after an outage`() {
     var loop = loop()
     loop.noteOutage(now: start)
     loop.noteOutage(now: start + .seconds(299))
     #expect(loop.patienceLeft(now: start + .seconds(299)) == .seconds(1))
-    loop.noteResponse()
+    loop.endOutage()
     #expect(loop.patienceLeft() == nil)
     loop.noteOutage(now: start + .seconds(299))
     #expect(loop.patienceLeft(now: start + .seconds(300)) == .seconds(300))
@@ -129,7 +134,7 @@ struct OutageTests {
     }
     limited.noteOutage(now: start)
     #expect(limited.next(now: start + .seconds(15)) == .attempt(after: .seconds(5)))
-    #expect(limited.next(now: start + .seconds(16)) == .end(reason: nil))
+    #expect(limited.next(now: start + .seconds(16)) != .attempt(after: .seconds(5)))
   }
 
   /// A server that keeps uploads by tus, breaks the first piece, and then resets the questions for the offset.
@@ -199,6 +204,62 @@ struct OutageTests {
     task.cancel()
     let result = await task.result
     #expect([.unknown, .cancelled].contains(result.outcome) && result.resumeData?.uploadURL != nil)
+  }
+
+  /// Regression: the answered questions ended the outage again and again, so that it went on for ever.
+  @Test func `a server that answers each question and breaks each piece is tried for as long as the patience lasts`()
+    async throws
+  {
+    let appends = Guarded(0)
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "POST": return [.readBody, .respond(201, headers: [("Location", "/u")])]
+      case "HEAD": return [.respond(200, headers: [("Upload-Offset", "0")])]
+      default:
+        let count = appends.withLock {
+          $0 += 1
+          return $0
+        }
+        return count < 1000 ? [.reset] : [.readBody, .respond(204, headers: [("Upload-Offset", "3000")])]
+      }
+    }
+    var request = try request(server, patience: .milliseconds(30))
+    request.options.expectation = .always
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .retryable && result.resumeData?.uploadURL != nil, "\(result.outcome)")
+    #expect(appends.withLock(\.self) >= 3)
+    #expect(result.error?.description.contains("was tried for") == true, "\(String(describing: result.error))")
+  }
+
+  /// Regression: five attempts with a second between them, while a receiver closes what its predecessor holds for longer.
+  @Test func `an upload that another request still holds is waited for`() async throws {
+    let busy = Guarded(3)
+    let server = try ScriptedServer { request in
+      switch (request.method, request.number) {
+      case ("POST", _): return [.readBody, .respond(201, headers: [("Location", "/u")])]
+      case ("HEAD", _):
+        let isBusy = busy.withLock {
+          $0 -= 1
+          return $0 >= 0
+        }
+        return isBusy ? [.respond(503, headers: [("Retry-After", "1")])] : [.respond(200, headers: [("Upload-Offset", "0")])]
+      default:
+        return busy.withLock(\.self) < 0
+          ? [.readBody, .respond(204, headers: [("Upload-Offset", "3000")])] : [.readBody(upTo: 10), .reset]
+      }
+    }
+    let result = try await makeSession().result(of: request(server, patience: .seconds(100)))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+  }
+
+  /// Regression: it was announced that a server is tried for minutes, while the time to begin attempts was shorter.
+  @Test func `the time limit shortens the patience, and is named`() {
+    var limited = loop { $0.timeLimit = .seconds(20) }
+    limited.noteOutage(now: start)
+    #expect(limited.patienceLeft(now: start + .seconds(5)) == .seconds(15))
+    let end = limited.next(now: start + .seconds(21))
+    guard case .end(let reason?) = end else { return #expect(Bool(false), "no reason") }
+    #expect("\(reason)".contains("20 s"), "\(reason)")
   }
 
   /// Regression: the first attempt of a second run was the second one, and called itself the first.

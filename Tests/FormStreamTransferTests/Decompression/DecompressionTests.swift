@@ -247,6 +247,22 @@ import Testing
     #expect(try await Self.receive(target, from: empty).result.outcome == .ok)
   }
 
+  /// What was carried out was called a failure, because the page was gotten.
+  @Test func `the page of a request that was carried out, and an error, may have no byte`() async throws {
+    let coded = "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    let server = try ScriptedServer { request in
+      if request.method == "POST" { return [.readBody, .respond(303, headers: [("Location", "/page")])] }
+      return [.send("HTTP/1.1 \(request.target == "/page" ? "200 OK" : "404 Not Found")\r\n" + coded)]
+    }
+    for target in [Target.memory, .file] {
+      let posted = try await Self.receive(target, from: server, method: .post)
+      #expect(posted.error == nil && posted.result.outcome == .ok && posted.result.redirects == 1)
+      let missing = try await Self.receive(target, from: server)
+      #expect(missing.result.status == 404 && missing.result.error?.code == .statusRefused)
+      #expect(missing.result.response?.isTruncated != true)
+    }
+  }
+
   @Test func `a response that is not coded is passed on, and none is asked for without the option`()
     async throws
   {

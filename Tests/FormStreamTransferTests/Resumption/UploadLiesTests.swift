@@ -165,7 +165,7 @@ extension AttemptDecision {
     let verdict: Verdict? =
       switch self {
       case .conclude(let verdict), .retry(let verdict, _), .authenticate(let verdict), .resume(let verdict, _, _),
-        .awaitServer(let verdict, _), .beginAgain(let verdict):
+        .awaitServer(let verdict, _, _), .beginAgain(let verdict):
         verdict
       default: nil
       }

@@ -97,6 +97,36 @@ import Testing
     #expect(server.uploadFiles.count == 8)
   }
 
+  /// Regression: responses were counted twice when a receiver started, first in no order. So it removed new ones, and more than it
+  /// had to.
+  @Test func `a receiver that starts drops the oldest responses of the client with most`() async throws {
+    let directory = try TemporaryDirectory()
+    var paths: [String] = []
+    do {
+      let server = try UploadServer(in: directory)
+      for number in 0..<24 {
+        let address = number.isMultiple(of: 4) ? "127.0.0.3" : "127.0.0.2"
+        paths.append(try await Self.create(server, from: address, "a", length: 1).path)
+      }
+    }
+    for (number, path) in paths.enumerated() {
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: Double(number - 1000))],
+        ofItemAtPath: directory.path("\(path.dropFirst()).json"))
+    }
+    // 127.0.0.2 has 18, and 127.0.0.3 has 6.
+    let server = try UploadServer(in: directory) { $0.responseBytes = 16 * 4096 }
+    let kept = paths.indices.filter { number in
+      server.uploadFiles.contains("\(paths[number].dropFirst(21)).json")
+    }
+    let most = (0..<24).filter { !$0.isMultiple(of: 4) }
+    #expect(kept == (0..<24).filter { !most.prefix(8).contains($0) })
+    // The next one takes the place of the oldest.
+    _ = try await Self.create(server, from: "127.0.0.2", "a", length: 1)
+    #expect(server.uploadFiles.count == 16)
+    #expect(!server.uploadFiles.contains("\(paths[most[8]].dropFirst(21)).json"))
+  }
+
   /// Sends uploads by tus of one byte each over one connection; returns how many times each status came.
   private static func flood(
     _ server: UploadServer, from address: String, count: Int, length: Int

@@ -126,18 +126,14 @@ final class UploadStore: Sendable {
     if index.withLock({ !$0.isEmpty }) { startRemover() }
   }
 
-  /// Takes an upload in that another receiver has left or is done with; nil if there is none.
+  /// Takes an upload in that another receiver has left or is done with; nil if there is none. The caller counts a kept response.
   ///
   /// - Throws: a refusal if another receiver is using the upload, or an error of the system if no descriptor is left.
   private func find(_ id: UploadID, in directory: DirectoryDescriptor) throws -> PartialUpload? {
     guard let upload = try PartialUpload(found: id, in: self, directory) else { return nil }
     index.withLock { $0[id] = upload }
     claimed.withLock { $0 += upload.claimedBytes }
-    if upload.isComplete {
-      countResponse(of: upload, size: directory.size(of: id.stateName) ?? 0)
-    } else {
-      shares.withLock { $0.begin(id, of: upload.client) }
-    }
+    if !upload.isComplete { shares.withLock { $0.begin(id, of: upload.client) } }
     return upload
   }
 
@@ -153,7 +149,10 @@ final class UploadStore: Sendable {
     guard try directory.identity(of: id.stateName) != nil else { return nil }
     let found = try creation.withLock { _ in
       // Two requests may ask at once. An upload that has just ended has no files.
-      try index.withLock({ $0[id] }) ?? find(id, in: directory)
+      if let known = index.withLock({ $0[id] }) { return known }
+      let found = try find(id, in: directory)
+      if let found, found.isComplete { countResponse(of: found, size: directory.size(of: id.stateName) ?? 0) }
+      return found
     }
     if found != nil { startRemover() }
     return found

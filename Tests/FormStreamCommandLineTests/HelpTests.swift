@@ -21,6 +21,20 @@ import Testing
     #expect(lines[start..<end].contains { $0.contains("formstream \(verb)") })
   }
 
+  /// A request that got a 500 ends with 1, and would often succeed the next time.
+  @Test(arguments: ["post", "put", "get", "send"])
+  func `exit code 1 doesn't promise that the same request fails again`(_ verb: String) throws {
+    let page = try formstream(verb, "--help").output
+    #expect(!page.contains("would fail again"))
+    #expect(page.split(separator: "\n").contains { $0.hasPrefix("  1  ") && $0.contains("failed") }, "\(page.suffix(1500))")
+  }
+
+  @Test(arguments: ["post", "put", "get", "send"])
+  func `the help shows how a rate for a time of the day is written`(_ verb: String) throws {
+    let summary = try Self.summaries(of: verb).first { $0.flag == "--limit-rate" }?.summary
+    #expect(summary?.contains("09:00-18:00 2M") == true, "\(summary ?? "")")
+  }
+
   /// The text beside each flag, put together again.
   private static func summaries(of verb: String) throws -> [(flag: String, summary: String)] {
     var found: [(flag: String, summary: String)] = []

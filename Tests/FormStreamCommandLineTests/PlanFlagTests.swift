@@ -24,6 +24,7 @@ import Testing
     "plan magic-file": ("$F plan --with-type --magic-file missing t 2>&1", "\"missing\""),
     "plan against": ("$F plan --against m t 2>&1 > /dev/null", "Round 2: 0 new, 0 changed, 3 again; 0 unchanged, "),
     "plan checksum": ("$F plan --checksum t 2>&1", "add --against DIR"),
+    "plan at-least": ("$F plan --at-least 4 t 2>&1", "There are only 3 files, and --at-least is 4: nothing is sent."),
     "plan quiet": ("$F plan -q -o m3 t 2>&1; echo $?; ls m3", "0\nm3\n"),
     "plan output": ("$F plan -o m2 t && head -n 1 m2", "formstream.manifest/1"),
     "report manifest": ("$F report --manifest m j; echo $?", "3 files: 2 ok, 1 missing."),

@@ -110,6 +110,33 @@ import Testing
         """, "\(run.output) \(run.stderr)")
   }
 
+  /// The message began with "0 files." and "the same command goes on from there", and the reason came last.
+  @Test func `the first night of a folder that is empty says the reason, and nothing else`() throws {
+    let script =
+      #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/Samples/nightly"
+    let run = try shell(
+      "PATH=$(dirname $F):$PATH; rm in/*; LEAST=1 bash '\(script)' \(server.url)/ in state cat; echo $?", in: place)
+    #expect(
+      run.output == """
+        formstream ended with 66.
+        formstream: There are no files, and --at-least is 1: nothing is sent. Check that the folder is the right one, and that its \
+        disk is mounted.
+        66
+
+        """, "\(run.output) \(run.stderr)")
+  }
+
+  /// `plan` knew no such flag.
+  @Test func `a folder with fewer files than there must be makes no manifest`() throws {
+    let run = try night(
+      """
+      for o in '' '-o m' '--sort' '--against j -o m'; do [ "${o%%j*}" = "$o" ] || S -q --journal j; $F plan $o --at-least 4 in; echo $?; done
+      ls m; $F plan --at-least 3 -o m in; echo $?; ls m
+      """)
+    #expect(run.output == "66\n66\n66\n66\n0\nm\n", "\(run.output) \(run.stderr)")
+    #expect(run.stderr.contains("There are only 3 files, and --at-least is 4: nothing is sent."), "\(run.stderr)")
+  }
+
   /// Regression: what is found below two sources was counted twice.
   @Test func `what is left out is counted once`() throws {
     let run = try night(

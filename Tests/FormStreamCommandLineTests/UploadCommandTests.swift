@@ -265,4 +265,45 @@ import Testing
     // Nothing is offered for what can't go on.
     #expect(try !formstream("post", "--resumable", "--dry-run", "-d", "", "http://h/x").output.contains("Upload-"))
   }
+
+  /// The upload was sent without resumption, and nothing said so.
+  @Test(arguments: ["post -T body", "put -T body", "send --put"])
+  func `a digest that keeps an upload from going on is said`(_ verb: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      request.method == "OPTIONS" ? [.respond(204, headers: [("Tus-Version", "1.0.0")])] : [.readBody, .respond(204)]
+    }
+    try place.write("body", "abc")
+    let files = verb.hasPrefix("send") ? "body body2" : ""
+    let target = verb.hasPrefix("send") ? "'\(server.url)/{name}'" : "\(server.url)/a"
+    let line = "cp body body2; $F \(verb) --resumable --content-digest"
+    let said = try shell("\(line) \(target) \(files)", in: place)
+    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(said.stderr.split(separator: "\n").count { $0.contains("can't go on after a break") } == 1, "\(said.stderr)")
+    #expect(server.requests.allSatisfy { $0.method == "OPTIONS" || $0.header("Content-Digest") != nil })
+    let quiet = try shell("\(line) -q \(target) \(files)", in: place)
+    #expect(quiet.exit == 0 && !quiet.stderr.contains("break"), "\(quiet.stderr)")
+  }
+
+  /// "The server has named no place to ask", about a server that had named one, and has answered 404 there.
+  @Test func `a run says of a lost upload that there is no place to ask`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "HEAD": [.respond(404)]
+      case "POST": [.readBody, .respond(201, headers: [("Location", "/u")])]
+      default: [.readBody, .reset]
+      }
+    }
+    var last = ""
+    for _ in 0..<2 {
+      let result = try formstream(
+        "post", "--resumable=http-create", "--resume-file", "resume", "--retry", "1", "--retry-delay", "0.01", "-d", "a",
+        server.url, in: place)
+      #expect(result.exit == 3)
+      last = result.stderr
+    }
+    #expect(!last.contains("the server has named no place"), "\(last)")
+    #expect(last.contains("it has named no place to ask, or no longer keeps the upload"), "\(last)")
+  }
 }

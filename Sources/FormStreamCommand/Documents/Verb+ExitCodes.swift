@@ -25,8 +25,8 @@ extension ExitCode {
     case (.bench, .noInput): "A program is not installed, or a file is missing"
     case (.parse, .failed): "The body is malformed, cut off or over a limit"
     case (.post, .failed), (.put, .failed), (.get, .failed):
-      "The request failed, and the same request would fail again"
-    case (.send, .failed): "A request failed, and the same request would fail again"
+      "The request failed, and may fail again if nothing is changed"
+    case (.send, .failed): "A request failed, and may fail again if nothing is changed"
     default: meaning
     }
   }

@@ -111,8 +111,9 @@ extension Flag {
       arguments.sending.maximumFailures = count
     },
     Flag(
-      long: "at-least", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
+      long: "at-least", value: Value(placeholder: "N"), group: .batch, verbs: [.send, .plan],
       summary: "Send nothing if there are fewer than N files (default: 0)",
+      summaries: [.plan: "Make no manifest if there are fewer than N files (default: 0)"],
       detail: """
         A folder is empty if the disk that it stands for is not mounted. The first N files are listed before any is sent. If there \
         are fewer, the exit code is 66. A run that goes on with files that an earlier run has listed does not count them again.

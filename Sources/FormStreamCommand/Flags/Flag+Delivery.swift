@@ -159,9 +159,9 @@ extension Flag {
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
       verbs: Verb.requesting,
-      summary: "Send at most RATE bytes a second: 500K, 2M, or 2M at a time of the day",
+      summary: "Send at most RATE bytes a second (500K, 2M), or at a time of the day (09:00-18:00 2M)",
       summaries: [
-        .get: "Receive at most RATE bytes a second: 500K, 2M, or 2M at a time of the day"
+        .get: "Receive at most RATE bytes a second (500K, 2M), or at a time of the day (09:00-18:00 2M)"
       ],
       detail: """
         With get, the flag limits the bytes that are received. With send, it limits all requests together: one that \

@@ -16,11 +16,13 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   guard plan.journals.isEmpty, plan.manifests.isEmpty else {
     return try makeManifest(ofRound: plan, listing, details, output)
   }
+  // Nothing is written if there are too few files.
+  var next = try nextFile(of: listing)
   try output.begin(ManifestEncoder(root: listing.root, hasOneRoot: listing.hasOneRoot))
   let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   var problems = Problems()
   var (count, directories, bytes) = (0, 0, Int64(0))
-  while var file = try nextFile(of: listing) {
+  while var file = next {
     details?.add(to: &file)
     count += 1
     if file.isDirectory { directories += 1 }
@@ -31,6 +33,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
     } else {
       try output.write(ManifestEncoder.line(for: file))
     }
+    next = try nextFile(of: listing)
   }
   if let sorter {
     let failure = try sorter.finish { line throws(Failure) in try output.write(line) }

@@ -33,7 +33,9 @@ extension ManifestPlan {
       throw .usage("--sniff, --type-for, --charset and --magic-file are for --with-type: add it.")
     }
     sources = arguments.operands.map { .path($0.path) } + (try arguments.pathLists.sources())
-    listing = try ListingOptions(arguments.listing, arguments.manifest)
+    var listing = try ListingOptions(arguments.listing, arguments.manifest)
+    if let least = arguments.sending.minimumFiles { listing.minimumFiles = least }
+    self.listing = listing
     isSorted = arguments.listing.sorts
     sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments.types) : nil
     hasDigests = arguments.listing.computesDigests

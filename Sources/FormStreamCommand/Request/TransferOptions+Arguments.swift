@@ -1,4 +1,6 @@
 import FormStreamHTTP
+import FormStreamMultipart
+import FormStreamPlatform
 
 extension TransferOptions {
   /// Makes the options of a request. Most flags set their option at once, where they are declared (`Flag+….swift`); the options
@@ -26,6 +28,7 @@ extension TransferOptions {
       (retry.attempts, retry.patience) = (Self.resumptionAttempts, Self.resumptionPatience)
     }
     if hasKey, let key = arguments.idempotencyKey { idempotencyKey = try IdempotencyKey(key) }
+    if resumption.isAutomatic, sendsDigest, !arguments.isQuiet { noteMissingResumption = Self.notingOnce() }
     if arguments.isVerbose {
       trace = { trace in
         for line in trace.description.split(separator: "\n") { StandardError.write(String(line)) }
@@ -38,6 +41,18 @@ extension TransferOptions {
 
   /// How long a server is tried that keeps an upload and doesn't respond: as long as it may take to start it again.
   private static let resumptionPatience = Duration.seconds(300)
+
+  /// Prints the first of the notes that requests with the same options make: `send` makes many requests.
+  private static func notingOnce() -> @Sendable (TransferError) -> Void {
+    let isNoted = Guarded(false)
+    return { error in
+      let isFirst = isNoted.withLock { isNoted in
+        defer { isNoted = true }
+        return !isNoted
+      }
+      if isFirst { StandardError.note(error.message.text(naming: flagName)) }
+    }
+  }
 
   private func checkResumption() throws(Failure) {
     if resumption.isTus, sendsDigest {

@@ -79,11 +79,13 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
   let guarded = SentCookieFile(plan.cookieJar)
   let appended = AppendedFiles(of: plan)
   var failure: Failure?
+  let isRefused = Guarded(false)
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
       // The display is cancelled when the run has ended.
       async let _: Void = display.follow { BatchProgress(run) }
       do { _ = try await run.run { try appended.check(guarded.note(files.next())) } } catch {
+        isRefused.withLock { $0 = (error as? BatchError)?.code == .tooFewFiles }
         throw Failure(anyOf: error)
       }
     }
@@ -123,6 +125,8 @@ func send(_ plan: SendPlan, _ changes: ChangedLimits?) throws(Failure) {
       failure = failure ?? error
     }
     for line in summary.linesAboutErrors { StandardError.write(line) }
+  } else if isRefused.withLock(\.self) {
+    // The reason says it all: nothing was begun that could go on.
   } else if !plan.isQuiet || summary.exit != .ok {
     for line in summary.lines { StandardError.write(line) }
   }

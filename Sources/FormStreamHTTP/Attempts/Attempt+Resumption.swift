@@ -92,8 +92,12 @@ extension Attempt {
     if let largest = upload.largestUpload, let length = bodyLength, length > largest {
       return (.request, .uploadTooLong(url, length, limit: largest))
     }
-    // By tus, the digest that was asked for could not be sent.
-    return start == .creation(.tus) && options.sendsDigest ? (.request, .digestNotByTus(url)) : (start, nil)
+    return isExcludedByDigest(upload) ? (.request, .digestNotByTus(url)) : (start, nil)
+  }
+
+  /// Whether the digest keeps an upload from going on: tus has no header for it. The digest wins, because it shows what arrived.
+  func isExcludedByDigest(_ upload: UploadNotes) -> Bool {
+    upload.start == .creation(.tus) && options.sendsDigest
   }
 
   /// Decides on the response to a request that creates an upload.
@@ -167,6 +171,9 @@ extension Attempt {
   ) -> AttemptDecision? {
     let upload = facts.upload
     if let contradiction = contradiction(response, upload) { return contradiction }
+    if upload.deniesAmongOthers, isSuccess(response.status) {
+      return .conclude(.unknown, .uploadCompleteAndNot(self.url, response.status))
+    }
     if upload.isComplete == false, isSuccess(response.status) { return decisionOnKept(response, upload, at: url) }
     guard let url, upload.isComplete != true else { return nil }
     switch response.status {
@@ -325,8 +332,9 @@ extension Attempt {
 
   private func decisionOnConfirmed(_ upload: UploadNotes) -> AttemptDecision {
     if let impossible = impossibility(in: upload) {
-      // Nothing is known about an upload that may be complete.
-      let isInDoubt = mayBeCarriedOut || earlierDoubt != .none
+      // Nothing is known about an upload that may be complete: neither does a server count that has denied it before.
+      let isSentWhole = resource.map { $0.mostSent >= bodyLength ?? .max } ?? false
+      let isInDoubt = mayBeCarriedOut || earlierDoubt != .none || isSentWhole
       return isInDoubt ? .conclude(.unknown, impossible) : .conclude(.failed, impossible.sendingUploadAgain)
     }
     guard let length = bodyLength, let offset = upload.offset else { return .conclude(.failed, .offsetMissing(url)) }

@@ -51,6 +51,11 @@ extension Attempt {
     }
     // Nothing is known after a response as to a complete upload that is about other bytes.
     if let response = facts.response, otherBytes(response, facts.upload) != nil { return .open }
+    // A server that says yes and no may have carried it out.
+    if mayResume, uploadProtocol == .http, facts.upload.deniesAmongOthers, facts.response.map({ isSuccess($0.status) }) == true
+    {
+      return .open
+    }
     // A server that says that the upload is not complete has not carried it out.
     if mayResume, uploadProtocol == .http, facts.response != nil, facts.upload.isComplete == false { return .none }
     // By tus, the response to the creation of an empty upload must name it.

@@ -170,6 +170,9 @@ final class TransferRun: Sendable {
         }
         next.beginAgain()
       case .begin(let start):
+        if attempt.isExcludedByDigest(result.facts.upload) {
+          request.options.noteMissingResumption?(.digestWithoutResumption(next.url))
+        }
         history.noteRepetition()
         next.begin(start)
       case .append(let offset):

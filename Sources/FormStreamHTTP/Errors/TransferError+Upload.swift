@@ -113,6 +113,13 @@ extension TransferError {
       "\(url) responds \(status) to the complete upload, but doesn't say that the upload is complete (Upload-Complete: ?1).")
   }
 
+  static func uploadCompleteAndNot(_ url: HTTPURL, _ status: Int) -> TransferError {
+    TransferError(
+      .resumptionFailed, on: url.description,
+      "\(url) responds \(status) to the complete upload, but says several things about whether the upload is complete, one of "
+        + "which is no (Upload-Complete: ?0).")
+  }
+
   static func uploadNotCreated(
     _ url: HTTPURL, _ status: Int, by uploadProtocol: UploadProtocol
   ) -> TransferError {
@@ -134,6 +141,13 @@ extension TransferError {
   static let digestByTus = TransferError(
     .invalidSetting, on: SettingName.contentDigest.description,
     "tus has no header for the digest of an upload: leave out \(SettingName.contentDigest), or choose another protocol.")
+
+  static func digestWithoutResumption(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .invalidSetting, on: SettingName.contentDigest.description,
+      "\(url.origin) speaks only tus, which has no header for the digest of an upload (\(SettingName.contentDigest)): it is sent in "
+        + "one request, and can't go on after a break.")
+  }
 
   static let metadataWithoutTus = TransferError(
     .invalidSetting, on: SettingName.uploadMetadata.description,
@@ -210,8 +224,9 @@ extension TransferError {
     let remedy: Message = file.map { "remove \($0.description.quoted)" } ?? "send the request without the data"
     return TransferError(
       .resumptionFailed, on: file?.description ?? "the upload",
-      "An earlier process may have sent the complete upload before it ended, and the server has named no place to ask: look there, "
-        + "and if the upload is missing, \(remedy) and send it again.")
+      "An earlier process may have sent the complete upload before it ended, and the server can't be asked about it, because it has "
+        + "named no place to ask, or no longer keeps the upload: look there, and if the upload is missing, \(remedy) and send it again."
+    )
   }
 
   /// - Parameter length: the length of the body; nil if it is not known.

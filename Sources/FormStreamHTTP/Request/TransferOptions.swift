@@ -76,6 +76,8 @@ public struct TransferOptions: Sendable {
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
   /// Called after each attempt to which the server has responded. The closure is called on the engine's thread, which waits for it.
   package var noteServerReached: (@Sendable () -> Void)?
+  /// Called if the server knows a protocol for uploads that another option excludes, with the reason.
+  package var noteMissingResumption: (@Sendable (TransferError) -> Void)?
   /// Receives the data of the upload before its bytes are sent, and whenever they change. The closure is called on a thread that
   /// may wait.
   package var noteResumeData: (@Sendable (UploadResumeData) -> Void)?

@@ -12,6 +12,8 @@ package struct UploadNotes: Sendable {
   package var confirmed: Int64?
   /// Whether the final response says that the upload is complete; nil if it doesn't say so. tus has no such header.
   package var isComplete: Bool?
+  /// Whether the final response says several things about that, and one of them is no.
+  package var deniesAmongOthers = false
   /// The offset in the final response; nil if it has none.
   package var offset: Int64?
   /// The length of the upload in the final response; nil if it has none.
@@ -66,6 +68,7 @@ package struct UploadNotes: Sendable {
   mutating func noteFinal(_ status: Int, _ headers: HTTPHeaders, from url: HTTPURL) {
     if status == 201 { resource = resource ?? headers.resource(at: url) }
     isComplete = headers.structuredBoolean("Upload-Complete")
+    deniesAmongOthers = isComplete == nil && headers.structuredList("Upload-Complete").contains("?0")
     offset = headers.structuredInteger("Upload-Offset")
     length = headers.structuredInteger("Upload-Length")
     defersLength = headers.structuredInteger("Upload-Defer-Length") == 1
@@ -109,6 +112,16 @@ extension HTTPHeaders {
 
   /// The value of a header that is a boolean (RFC 9651 §3.3.6); nil if the header is missing or something else.
   fileprivate func structuredBoolean(_ name: String) -> Bool? { structuredItem(name)?.boolean }
+
+  /// The members of a header that may be a list, without their parameters.
+  ///
+  /// RFC 9651 §4.2: "treated as if the field were not present" holds for a field that can't be parsed. But by RFC 9110 §5.3, two
+  /// lines with one value each are the same as one line with both.
+  fileprivate func structuredList(_ name: String) -> [String] {
+    (joined(name) ?? "").split(separator: ",").map { member in
+      String(String(member.prefix { $0 != ";" }).trimmingBlanks())
+    }
+  }
 
   private func structuredItem(_ name: String) -> StructuredDictionary.Value? {
     let lines = fields.filter { $0.name.isSameHeaderName(as: name) }

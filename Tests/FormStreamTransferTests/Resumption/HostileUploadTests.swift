@@ -169,6 +169,23 @@ struct HostileUploadTests {
     }
   }
 
+  /// Regression: the upload was `failed`, to be sent again from its start.
+  @Test(arguments: [UploadResumption.tus, .httpCreatedFirst], ["0", "5"])
+  func `nothing is known after a complete body and offsets that can't be true`(
+    resumption: UploadResumption, offset: String
+  ) async throws {
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "POST": [.readBody, .respond(201, headers: [("Location", "/u")])]
+      case "HEAD": [.respond(204, headers: [("Upload-Offset", "777777777"), ("Upload-Complete", "?0")])]
+      default: [.readBody, .respond(204, headers: [("Upload-Offset", offset)])]
+      }
+    }
+    let result = try await makeSession().result(of: request(server, resumption, attempts: 3))
+    #expect(result.outcome == .unknown, "\(String(describing: result.error))")
+    #expect(result.error?.description.contains("Send it again from its start") == false)
+  }
+
   // MARK: What is kept
 
   /// Another run asked for the upload again, and never began it again.

@@ -75,6 +75,26 @@ struct UploadOfferTests {
     #expect(other.connectionCount == 0)
   }
 
+  /// RFC 9651 §4.2: a field that can't be parsed is "treated as if the field were not present". A field that says `?0` among other
+  /// things is not taken for that: the server denies the upload.
+  @Test(arguments: [200, 201, 204])
+  func `a field that says yes and no is no success`(status: Int) async throws {
+    let cells: [([String], TransferResult.Outcome)] = [
+      (["garbage"], .ok), (["1"], .ok), (["?1, ?1"], .ok), (["?0, ?1"], .unknown), (["?1, ?0"], .unknown),
+      (["?0", "?1"], .unknown), (["?1", "?0"], .unknown), (["?0, ?0"], .unknown), (["?1;a=1,?0;b"], .unknown),
+    ]
+    let server = try ScriptedServer { request in
+      let number = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 0
+      return [.readBody, .respond(status, headers: cells[number].0.map { ("Upload-Complete", $0) })]
+    }
+    for (number, cell) in cells.enumerated() {
+      var request = try makeRequest("\(server.url)/\(number)", .bytes(Self.bytes), attempts: 1)
+      request.options.resumption = .http
+      let result = try await makeSession().result(of: request)
+      #expect(result.outcome == cell.1, "\(cell.0): \(String(describing: result.error))")
+    }
+  }
+
   /// A limit of no redirects was the obstacle, and hid that the upload is at another server.
   @Test(arguments: [UploadResumption.http, .httpCreatedFirst, .tus])
   func `no limit for redirects hides another server`(resumption: UploadResumption) async throws {

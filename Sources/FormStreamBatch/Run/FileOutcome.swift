@@ -208,9 +208,10 @@ struct FileOutcome {
       status: last?.status, state: state, attempts: attempts, maybeDuplicate: maybeDuplicate,
       bytesSent: last?.bytesSent ?? 0, duration: duration, begun: begun, ended: nanosecondsSince1970(),
       response: last?.response.map { response in
-        FileResult.Response(
-          body: Array(response.body.prefix(responseLimit)),
-          isTruncated: response.isTruncated || response.body.count > responseLimit)
+        let body = response.headers.decodedBeginning(of: response.body)
+        return FileResult.Response(
+          body: Array(body.prefix(responseLimit)), isTruncated: response.isTruncated || body.count > responseLimit,
+          type: response.headers["Content-Type"])
       }, value: state == .ok ? value : nil, error: error, isAcceptedEarlier: isAcceptedEarlier, identity: identity)
   }
 }

@@ -33,10 +33,12 @@ public struct FileResult: Sendable {
     /// The largest number of body bytes in a result.
     static let limit = 4096
 
-    /// The beginning of the body.
+    /// The beginning of the body, decoded as its headers say.
     public internal(set) var body: [UInt8]
     /// Whether the body has more bytes.
     public internal(set) var isTruncated: Bool
+    /// The value of `Content-Type`; nil if there is none.
+    var type: String?
   }
 
   /// The file as it was listed.

@@ -1,4 +1,6 @@
+package import FormStreamHTTP
 import FormStreamJSON
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// What a server says about a file that it did not accept: the beginning of its response, in one line.
@@ -9,14 +11,21 @@ package struct ServerWords {
   /// The words, in which characters that hide or reverse text are spelled out.
   package let text: String
 
-  /// Nil if the response says nothing.
+  /// Nil if the response says nothing, or is no text.
   ///
-  /// - Parameter body: the response's body, or its beginning.
-  init?(_ body: some Collection<UInt8>) {
-    let all = String(decoding: body, as: UTF8.self)
+  /// - Parameter response: a response with its body, or the beginning of its body.
+  package init?(_ response: TransferResponse) {
+    self.init(response.headers.decodedBeginning(of: response.body), ofType: response.headers["Content-Type"])
+  }
+
+  /// - Parameters:
+  ///   - body: the response's body, or its beginning, without a coding.
+  ///   - type: the value of `Content-Type`; nil if there is none.
+  fileprivate init?(_ body: [UInt8], ofType type: String?) {
+    guard let all = Self.text(body, ofType: type) else { return nil }
     var words = Self.line(all)
     // A long record, such as the receiver's, says at its end what was wrong.
-    if words.count > Self.limit, let json = try? JSONValue(parsing: Array(body)), let message = Self.message(in: json) {
+    if words.count > Self.limit, let json = try? JSONValue(parsing: body), let message = Self.message(in: json) {
       words = Self.line(message)
     }
     guard !words.isEmpty else { return nil }
@@ -27,6 +36,27 @@ package struct ServerWords {
   /// A message with the words after it.
   package static func adding(_ words: ServerWords?, to message: String) -> String {
     words.map { "\(message) The server says: \($0.text)" } ?? message
+  }
+
+  /// The text of a body; nil if its type or its bytes are not those of a text.
+  private static func text(_ body: [UInt8], ofType type: String?) -> String? {
+    let essence = type?.prefix { $0 != ";" }.lowercased().trimmingBlanks() ?? ""
+    let textual = ["json", "xml", "javascript", "x-www-form-urlencoded", "yaml"]
+    let isNamedText = essence.hasPrefix("text/") || textual.contains { essence.hasSuffix($0) }
+    guard essence.isEmpty || isNamedText else { return nil }
+    // Colors and the like are spelled out. No text has other control characters than these: BEL, backspace, white space and ESC.
+    guard body.allSatisfy({ $0 >= 0x20 || (0x07...0x0D).contains($0) || $0 == 0x1B }) else { return nil }
+    // The last byte of a text in Latin-1 may look like the beginning of a character in UTF-8.
+    let charset = type?.lowercased() ?? ""
+    let isNamedLatin = ["iso-8859-1", "latin1", "windows-1252"].contains { charset.contains($0) }
+    let latin = { String(String.UnicodeScalarView(body.map { Unicode.Scalar($0) })) }
+    if isNamedText, isNamedLatin { return latin() }
+    // The body may be cut off inside a character, of which up to three bytes are there.
+    for cut in 0...min(3, body.count) {
+      if let text = String(validating: body.dropLast(cut), as: UTF8.self) { return text }
+    }
+    // Texts that are not UTF-8 are mostly Latin-1, whose bytes are the numbers of its characters.
+    return isNamedText ? latin() : nil
   }
 
   /// The text without line breaks, tabs and repeated blanks. A character on the screen may consist of any number of scalars, so
@@ -51,7 +81,7 @@ extension FileResult {
   /// What the server says about the file; nil if it says nothing, or did not refuse the file.
   private var serverWords: ServerWords? {
     guard let response, let status, !(200...299).contains(status) else { return nil }
-    return ServerWords(response.body)
+    return ServerWords(response.body, ofType: response.type)
   }
 
   /// Why the file was not accepted, with the server's own words; nil if it was accepted.
@@ -63,8 +93,10 @@ extension FileResult {
 extension ServerWords {
   /// What the server says in the record of a file; nil if it says nothing, or did not refuse the file.
   init?(inRecord record: JSONValue) {
-    guard let status = record["status"]?.integer, !(200...299).contains(status), let body = record["response"]?["body"]?.text
+    guard let status = record["status"]?.integer, !(200...299).contains(status), let response = record["response"],
+      let body = response["body"]?.text.map({ Array($0.utf8) }) ?? response["body_b64"]?.text.flatMap({ base64Decoded($0) })
     else { return nil }
-    self.init(Array(body.utf8))
+    // The record of a file has no headers, and its body is decoded already.
+    self.init(body, ofType: nil)
   }
 }

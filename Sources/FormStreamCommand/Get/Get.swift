@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
@@ -204,12 +205,14 @@ extension ResultReport {
         outputFailure = error
       }
     }
+    let isUnshown = printing.hidesRefused && !printing.printsRecord && !result.wasWritten
+    let words = isUnshown ? result.transfer.response.flatMap { ServerWords($0) } : nil
     let stored = result.file.map {
       TransferResult.StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)
     }
     var ending = end(
       result.transfer, received: result.received + result.unstored, stored: stored, heads: heads,
-      includesBody: !result.wasWritten, delivered: delivered, outputFailure, interruption)
+      includesBody: !result.wasWritten, delivered: delivered, words, outputFailure, interruption)
     ending.file = result.file?.path
     if result.resumeData != nil, let failure = ending.failure {
       ending.failure = Failure(

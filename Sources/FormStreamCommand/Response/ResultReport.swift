@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
@@ -74,8 +75,11 @@ struct ResultReport {
     let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
     var outputFailure: Failure?
     var printed: Int64 = 0
+    var words: ServerWords?
     do throws(Failure) {
       if let held, !printing.printsRecord, output?.explains(held) == true {
+        // Otherwise, what the server said would be nowhere.
+        if printing.hidesRefused || printing.hidesBodies { words = ServerWords(held) }
         let heads = output?.includesHeads == true ? heads : nil
         try interruption.performBlocking { () throws(Failure) in
           try print(
@@ -103,7 +107,7 @@ struct ResultReport {
     return end(
       result, received: received, stored: stored, heads: heads,
       includesBody: output == nil || held != nil, delivered: output.map { $0.written + printed },
-      outputFailure,
+      words, outputFailure,
       interruption)
   }
 
@@ -113,14 +117,18 @@ struct ResultReport {
   ///   - heads: the heads of all responses.
   ///   - includesBody: whether the result contains the response's body.
   ///   - delivered: how many bytes of the body were passed on; nil if as many as arrived.
+  ///   - words: what the server said, if nothing else shows it.
   ///   - outputFailure: why the response is not where it should be.
   func end(
     _ result: TransferResult, received: Int64, stored: TransferResult.StoredResponse?,
     heads: ReceivedHeads,
-    includesBody: Bool, delivered: Int64? = nil, _ outputFailure: Failure?,
+    includesBody: Bool, delivered: Int64? = nil, _ words: ServerWords?, _ outputFailure: Failure?,
     _ interruption: Interruption
   ) -> Ending {
-    let failure = Failure(result, socket: socket)
+    var failure = Failure(result, socket: socket)
+    if let words, result.error?.code == .statusRefused {
+      failure = failure.map { Failure($0.exit, ServerWords.adding(words, to: $0.message), code: $0.code) }
+    }
     var outputFailure = outputFailure
     if printing.setsTime, let stored, outputFailure == nil { setTime(of: stored.path, result) }
     // A usage error has no record: nothing was sent.

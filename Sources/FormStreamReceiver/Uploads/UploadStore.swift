@@ -147,7 +147,7 @@ final class UploadStore: Sendable {
     guard try parent.identity(of: UploadID.directoryName) != nil else { return nil }
     let directory = try directoryForRequest()
     guard try directory.identity(of: id.stateName) != nil else { return nil }
-    let found = try creation.withLock { _ in
+    let found: PartialUpload? = try creation.withLock { _ in
       // Two requests may ask at once. An upload that has just ended has no files.
       if let known = index.withLock({ $0[id] }) { return known }
       let found = try find(id, in: directory)

@@ -44,7 +44,7 @@ import Testing
     "data-raw": Effect("-G", "--data-raw", "@a", shows: "?@a HTTP/1.1\r\n"),
     "data-urlencode": Effect("-G", "--data-urlencode", "a=b&", shows: "?a=b%26 HTTP/1.1\r\n"),
     "dump-header": Effect("-D", "heads", shows: "\nheads\n"),
-    "fail": Effect("-f", shows: "!missing\n", at: "/missing"),
+    "fail": Effect("-f", shows: "404 to GET. The server says: missing\n", at: "/missing"),
     "get": Effect("-G", "-d", "a=b", shows: "?a=b HTTP/1.1\r\n"),
     "head": Effect("-I", shows: "HEAD /dir/name.txt HTTP/1.1\r\n"),
     "include": Effect("-i", shows: "HTTP/1.1 200 OK\r\n"),

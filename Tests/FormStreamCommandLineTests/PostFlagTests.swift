@@ -156,7 +156,7 @@ import Testing
       "--to-curl", "--connect-to", "::h:1", "-d", "", shows: "--connect-to ::h:1"),
     "create-dirs": Effect("-o", "e/kept", "--create-dirs", "-d", "", shows: "\ne\n"),
     "dump-header": Effect("-D", "heads", "-d", "", shows: "\nheads\n"),
-    "fail": Effect("-f", "-d", "", shows: "!the page is gone", at: "/gone"),
+    "fail": Effect("-f", "-d", "", shows: "404 to POST. The server says: the page is gone\n", at: "/gone"),
     "get": Effect("-G", "-d", "a=b", shows: "GET /?a=b HTTP/1.1\r\n"),
     "head": Effect("-I", shows: "HEAD / HTTP/1.1\r\n"),
     "include": Effect("-i", "-d", "", shows: "HTTP/1.1 201 Created\r\n"),

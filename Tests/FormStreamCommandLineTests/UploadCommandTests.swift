@@ -59,6 +59,35 @@ import Testing
     #expect(try shell("tail -n 1 resume", in: place).output.contains(#""in_doubt":true"#))
   }
 
+  /// The upload had been created by then, and the message said that nothing was sent.
+  @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"), arguments: ["tus", "http-create"])
+  func `without room for its first line, a resume file prevents the creation of an upload`(_ way: String) throws {
+    try SmallDisk.mounted(size: "64k", files: 100) { disk in
+      let server = try ScriptedServer(script: tusSteps)
+      // Nothing but names finds room there.
+      _ = try shell("head -c 1M /dev/zero > '\(disk)/fill'")
+      let line = "$F post --resumable=\(way) --resume-file '\(disk)/resume' -d abc \(server.url)/; echo $?; ls '\(disk)'"
+      let full = try shell(line)
+      #expect(full.output == "74\nfill\n" && full.stderr.contains("Nothing was sent."), "\(full.output) \(full.stderr)")
+      #expect(server.requests.map(\.method) == [])
+    }
+  }
+
+  /// The upload is created by then, and nothing of it was sent.
+  @Test func `without room for its second line, a resume file asks for another run`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer(script: tusSteps)
+    let name = String(repeating: "n", count: 600)
+    // The resume file gets no more than 1,024 bytes, and its first line has more than 900.
+    let line = "$F post --resumable=tus --resume-file resume --retry 0 -d abc \(server.url)/\(name)"
+    let full = try shell("trap '' XFSZ; ulimit -f 1; \(line)", in: place)
+    #expect(full.exit == 75 && full.stderr.contains("So the step was not taken"), "\(full.stderr)")
+    #expect(server.requests.map(\.method) == ["POST"])
+    let end = try shell(line, in: place)
+    #expect(end.exit == 0, "\(end.stderr)")
+    #expect(server.requests.map(\.method).suffix(2) == ["POST", "PATCH"])
+  }
+
   /// Messages, `-v` and records showed the URLs of uploads, which let others change them.
   @Test(arguments: ["http", "http-create", "tus"], ["-v", "--json", "-s"])
   func `the URL of an upload is shown nowhere`(_ way: String, _ flag: String) throws {
@@ -135,6 +164,19 @@ import Testing
     #expect(server.requests.map(\.method) == ["OPTIONS"])
     #expect(try formstream("post", "--resumable", "--piece-size", "2", "-d", "ab", server.url).exit == 1)
     #expect(server.requests.map(\.method) == ["OPTIONS", "OPTIONS", "POST"])
+  }
+
+  /// It asked for the limits of a file, and was told that the form is too long for an upload that goes on.
+  @Test func `a form has the limits of a form`() throws {
+    let receiver = try Receiving("--into", "kept", "--limit", "part-bytes=1500000")
+    let line =
+      "head -c 1200000 /dev/zero > a; cp a b; $F post --resumable --piece-size 1000000 -F f=@a -F g=@b \(receiver.url)/"
+    let sent = try receiver.shell(line)
+    #expect(sent.exit == 0, "\(sent.stderr)")
+    // A file of that size is none that the receiver takes.
+    let file = try receiver.shell("cat b >> a; $F post --resumable --piece-size 1000000 -T a \(receiver.url)/")
+    #expect(file.exit == 1 && file.stderr.contains("1500000"), "\(file.stderr)")
+    try receiver.end()
   }
 
   /// The metadata were dropped without a word.

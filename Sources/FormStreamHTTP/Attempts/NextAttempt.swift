@@ -196,7 +196,8 @@ struct NextAttempt: Sendable {
     }
     switch step {
     case .request: return mayResume ? sent.offeringUpload(of: body?.contentLength) : sent
-    case .page, .options: return sent.withoutContent
+    case .page: return sent.withoutContent
+    case .options: return sent.askingForLimits
     case .creation:
       return sent.creatingUpload(
         of: body?.contentLength, by: uploadProtocol,

@@ -265,8 +265,13 @@ final class TransferRun: Sendable {
     wireRequest.activity = connection.activity
     wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
-    if next.mayResume, next.sendsBody || attempt.mayBeCarriedOut {
-      keeper.willSend(next, isLast: attempt.mayBeCarriedOut, history)
+    let mayHaveEffect = next.sendsBody || attempt.mayBeCarriedOut
+    if next.mayResume, mayHaveEffect || next.step == .creation && keeper.needsFirstLine {
+      if mayHaveEffect {
+        keeper.willSend(next, isLast: attempt.mayBeCarriedOut, history)
+      } else {
+        keeper.willCreate(next, history)
+      }
       do throws(TransferError) {
         try await writeUpload()
       } catch {

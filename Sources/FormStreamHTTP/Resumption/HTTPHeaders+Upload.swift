@@ -48,6 +48,17 @@ extension HTTPHeaders {
     }
   }
 
+  /// The headers of the question what an upload may be like. A server may have other limits for a form than for a file, and knows a form
+  /// by its type.
+  var askingForLimits: HTTPHeaders {
+    var sent = withoutContent
+    for field in fields
+    where field.name.isSameHeaderName(as: "Content-Type") && field.value.lowercased().hasPrefix("multipart/") {
+      sent.append(field)
+    }
+    return sent
+  }
+
   /// The headers of the question for the offset.
   func askingForOffset(by uploadProtocol: UploadProtocol) -> HTTPHeaders {
     var sent = aboutUpload

@@ -61,6 +61,20 @@ final class UploadKeeper: Sendable {
     }
   }
 
+  /// Notes that an attempt is about to create an upload, and sends nothing of it. If there is no room for the file, the server must
+  /// not keep an upload that nobody goes on with.
+  func willCreate(_ next: NextAttempt, _ history: AttemptHistory) {
+    state.withLock { state in
+      guard var data = state.data else { return }
+      data.uploadProtocol = next.uploadProtocol
+      data.note(nil)
+      data.mostSent = 0
+      data.note(history)
+      if !next.isKeyed { data.idempotencyKey = nil }
+      state.data = data
+    }
+  }
+
   /// Notes that this attempt was not made, because it couldn't be written that it would be: what was written last counts.
   func didNotSend() {
     state.withLock { $0.data = $0.last ?? $0.data }
@@ -119,6 +133,9 @@ final class UploadKeeper: Sendable {
 
   /// Whether something was written or reported that still counts.
   var isNoted: Bool { state.withLock { $0.last != nil } }
+
+  /// Whether there is a file in which nothing is written yet.
+  var needsFirstLine: Bool { state.withLock { $0.file != nil && $0.last == nil } }
 
   /// Whether anything is written or reported.
   var writes: Bool { report != nil || state.withLock { $0.file != nil } }

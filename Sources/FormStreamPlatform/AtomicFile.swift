@@ -33,8 +33,8 @@ package final class AtomicFile: Sendable {
   private let directory: DirectoryDescriptor
   private let descriptor: WritableDescriptor
   private let state: Guarded<State>
-  /// Whether a file that had a name before keeps it if it is not committed.
-  private let keepsName: Bool
+  /// Whether a file was taken over that had a name before. It keeps that name if it is not committed.
+  package let keepsName: Bool
   private let contents = Guarded(Contents())
 
   /// Creates the file.

@@ -35,13 +35,18 @@ import Testing
   /// A receiver whose directory can't be written to the disk, after the file has its name.
   private static func failing(_ error: String, _ flags: String...) throws -> Receiving {
     let receiver = try Receiving(["--into", "kept", "--sync"] + flags)
-    _ = try receiver.shell(
+    let tracing = try receiver.shell(
       """
       setsid strace -f -qq -o /dev/null -P "$PWD/kept" -e trace=fsync -e inject=fsync:error=\(error) -p \(receiver.pid) \
-        > /dev/null 2>&1 &
+        > /dev/null 2> why &
       until [ "$(cat /proc/\(receiver.pid)/task/*/status | grep -c 'TracerPid:.*[1-9]')" = \
-        "$(ls /proc/\(receiver.pid)/task | wc -l)" ]; do sleep 0.01; done
+        "$(ls /proc/\(receiver.pid)/task | wc -l)" ]; do
+        kill -0 $! 2> /dev/null || { cat why; exit 1; }
+        sleep 0.01
+      done
       """)
+    // Without strace, nothing fails, and the tests would wait for ever.
+    try #require(tracing.exit == 0, "strace: \(tracing.output) \(tracing.stderr)")
     return receiver
   }
 

@@ -2,6 +2,7 @@ import FormStreamMultipart
 import FormStreamReceiver
 import FormStreamTestSupport
 import Foundation
+import Glibc
 import Testing
 
 /// Resumable uploads that are complete when the disk is full: nothing that has arrived is removed before the client knows, and no
@@ -134,6 +135,60 @@ struct FullStoreTests {
       #expect(again.status == 200, "\(again)")
       #expect(again.text.contains(#""stored_as":"a""#), "\(again)")
     }
+  }
+
+  /// Regression: the response that found no room brought the removed upload back.
+  @Test func `a response that is written later brings no removed upload back`() async throws {
+    try await Self.withDisk("256k", files: 100) { directory in
+      let first = try UploadServer(in: directory)
+      let (client, path) = try first.begin(
+        "abc", of: 6, to: "/a", "X-Long: \(String(repeating: "x", count: 3300))")
+      #expect(await eventually { first.bodySize(path) == 3 })
+      _ = try run(
+        program: "/bin/bash",
+        ["-c", "head -c 1M /dev/zero > fill 2> /dev/null; truncate -s -4096 fill"], in: directory)
+      try client.send("def")
+      #expect(try client.response().status == 200)
+      // Another receiver removes it.
+      let second = try UploadServer(in: directory)
+      let removed = try await second.response(to: "DELETE \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(removed.status == 204, "\(removed)")
+      #expect(truncate(directory.path("fill"), 0) == 0)
+      try await Self.tidy(first)
+      #expect(first.uploadFiles == [])
+    }
+  }
+
+  /// Regression: a receiver that could not write the state of an upload that it had found wrote it later, in place of the response
+  /// that another had noted.
+  @Test func `what a receiver has found takes the place of no response`() async throws {
+    try await Self.withDisk("256k", files: 40) { directory in
+      let first = try UploadServer(in: directory)
+      let path = try await first.beginAndBreak("abc", of: 6)
+      let state = String(path.dropFirst()) + ".json"
+      // A receiver was killed before the file had its name.
+      let text = try first.server.text(state)
+      try directory.write(state, text.replacing(#""phase":"open""#, with: #""phase":"moving""#))
+      for number in 0..<100 {
+        guard FileManager.default.createFile(atPath: directory.path("fill\(number)"), contents: nil)
+        else { break }
+      }
+      let second = try UploadServer(in: directory)
+      for number in 0..<100 {
+        try? FileManager.default.removeItem(atPath: directory.path("fill\(number)"))
+      }
+      #expect(try await first.patch(path, "def", at: 3, completes: true).status == 200)
+      try await Self.tidy(second)
+      #expect(try await second.head(path).headers("Upload-Complete") == ["?1"])
+      #expect(try await second.patch(path, "", at: 6, completes: true).status == 200)
+    }
+  }
+
+  /// Makes a receiver look for what is old or not written: each request does so, once in a second.
+  private static func tidy(_ server: UploadServer) async throws {
+    let end = time(nil) + 1
+    #expect(await eventually { time(nil) > end })
+    _ = try await server.head("/.formstream-uploads/\(String(repeating: "0", count: 32))")
   }
 
   /// The number of files that the disk still takes decides which step fails: the state, the copy, or the directories of the name.

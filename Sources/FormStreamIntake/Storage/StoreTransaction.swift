@@ -5,7 +5,7 @@ import FormStreamPlatform
 ///
 /// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
 /// given so far, except those that replaced another file: that file can't be restored. A file that was taken over gets its earlier
-/// name back, because it may be the only copy of its bytes.
+/// name back, or keeps the new one, because it may be the only copy of its bytes.
 ///
 /// Other uploads may store files under the same names at any time. So a name counts as added only if the system found it free
 /// at the moment of storing, and a roll-back removes only files that still belong to this transaction.
@@ -84,11 +84,7 @@ final class StoreTransaction {
     var kept = replaced
     for (path, file) in added {
       guard let (directory, name) = parent(of: path) else { continue }
-      let isGone = replaceLock.withLock { _ in
-        file.file.takeBack(from: name, in: directory, ifStill: file.identity)
-          || directory.remove(name, ifStill: file.identity)
-      }
-      if !isGone { kept.insert(path) }
+      if !replaceLock.withLock({ _ in Self.takeBack(file, from: name, in: directory) }) { kept.insert(path) }
     }
     for (path, identity) in made.reversed() {
       // A directory stays if others have put something into it.
@@ -99,6 +95,16 @@ final class StoreTransaction {
       }
     }
     return paths.filter { kept.contains($0.value) }
+  }
+
+  /// Takes a name back from a file. Returns false if the file keeps the name.
+  private static func takeBack(
+    _ file: File, from name: LocalPath, in directory: DirectoryDescriptor
+  ) -> Bool {
+    if file.file.takeBack(from: name, in: directory, ifStill: file.identity) { return true }
+    guard file.file.keepsName else { return directory.remove(name, ifStill: file.identity) }
+    // It may be the only copy of its bytes, so it keeps its new name if it can't get its earlier one.
+    do { return try directory.identity(of: name) != file.identity } catch { return false }
   }
 
   /// Checks that the file can get its name; returns whether it replaces another.

@@ -60,13 +60,15 @@ package final class PartialFile: Sendable {
   ///
   /// - Parameters:
   ///   - isPublished: whether this program may have given the file the mode of a complete file, in which others may write. Such a
-  ///     file is trusted, and gets its private mode back. That is done only when it is known that nobody uses the file: whoever
+  ///     file is trusted, and gets its private mode back. This is called only when it is known that nobody uses the file: whoever
   ///     is moving it to its name would store it with the wrong mode.
-  ///   - isInUse: is set to true if the file is in use.
+  ///   - isInUse: is set to true if the file is in use, whatever its mode is.
+  /// - Throws: if it can't be known now whether there is such a file: no descriptor is left, or the disk fails.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`, `fchmod`
   package init?(
-    leftAs name: FileName, in directory: DirectoryDescriptor, isPublished: Bool = false,
+    leftAs name: FileName, in directory: DirectoryDescriptor,
+    isPublished: () throws(SystemError) -> Bool = { () throws(SystemError) in false },
     isInUse: inout Bool
   ) throws(SystemError) {
     // O_NONBLOCK: if the name belongs to a pipe, opening it must not block.
@@ -74,18 +76,22 @@ package final class PartialFile: Sendable {
     do throws(SystemError) {
       descriptor = WritableDescriptor(
         try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } })
-    } catch  where !error.isOutOfDescriptors {
+    } catch  where error.isAboutNoOwnFile {
       return nil
     }
     (self.name, self.directory) = (name, directory)
-    let status = try status
-    guard status.isOwn, isPublished || status.isWrittenByOwnerOnly, status.st_nlink == 1 else {
-      return nil
-    }
+    var status = try status
+    guard status.isOwn, status.st_nlink == 1 else { return nil }
     let lock = try descriptor.lock()
     isInUse = lock == .refused
     guard lock == .granted, try hasName else { return nil }
-    if isPublished { try descriptor.setPermissions(0o600) }
+    // Only now nobody changes the mode.
+    status = try self.status
+    if !status.isPrivate, try isPublished() {
+      try descriptor.setPermissions(0o600)
+    } else if !status.isWrittenByOwnerOnly {
+      return nil
+    }
   }
 
   /// C: `fstat`
@@ -341,12 +347,13 @@ extension DirectoryDescriptor {
     let number: CInt
     do throws(SystemError) {
       number = try retryingInterrupts { name.withCString { openat(self.number, $0, flags) } }
-    } catch  where [ENOENT, ENOTDIR, ELOOP, ENXIO, EACCES, EPERM].contains(error.number) {
+    } catch  where error.isAboutNoOwnFile {
       return nil
     }
     defer { close(number) }
     var status = stat()
-    guard fstat(number, &status) == 0, status.isOwn, status.isWrittenByOwnerOnly else { return nil }
+    _ = try retryingInterrupts { fstat(number, &status) }
+    guard status.isOwn, status.isWrittenByOwnerOnly else { return nil }
     return try contents(of: number, upTo: limit)
   }
 }
@@ -354,6 +361,9 @@ extension DirectoryDescriptor {
 extension stat {
   /// Whether it is a regular file of this user's.
   fileprivate var isOwn: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() }
+
+  /// Whether only its owner may do anything with it.
+  fileprivate var isPrivate: Bool { st_mode & 0o777 == 0o600 }
 
   fileprivate var isWrittenByOwnerOnly: Bool { st_mode & (S_IWGRP | S_IWOTH) == 0 }
 }

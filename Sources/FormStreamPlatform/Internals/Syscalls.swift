@@ -99,6 +99,12 @@ extension SystemError {
   package var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
   /// This process or the system has too many open files.
   package var isOutOfDescriptors: Bool { [EMFILE, ENFILE].contains(number) }
+
+  /// Whether a file could not be opened because no file of this process's user has the name. After any other error, it is not known
+  /// whether there is such a file.
+  var isAboutNoOwnFile: Bool {
+    [ENOENT, ENOTDIR, EISDIR, ELOOP, ENXIO, EACCES, EPERM].contains(number)
+  }
   /// This process lacks the permission.
   package var isPermissionDenied: Bool { [EACCES, EPERM].contains(number) }
   /// The reader has closed the pipe or connection.

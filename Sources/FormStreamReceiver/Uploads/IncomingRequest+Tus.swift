@@ -52,7 +52,10 @@ extension IncomingRequest {
   ) throws -> Step {
     let progress = try upload.progress(afterProcessing: true)
     let recorded = try upload.recorded
-    if progress.isComplete, case .processing = recorded?.phase { return respondUnknown(to: head) }
+    if progress.isComplete {
+      guard let recorded else { throw UploadRefusal.noSuchUpload }
+      if !recorded.isComplete { return respondUnknown(to: head) }
+    }
     if let recorded, recorded.origin.isTus, !progress.isComplete, progress.offset == progress.length,
       let request = try upload.begin(
         on: connection, at: progress.offset, length: nil, digests: false, checks: false)

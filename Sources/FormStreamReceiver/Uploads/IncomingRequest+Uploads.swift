@@ -67,7 +67,7 @@ extension IncomingRequest {
       if let length = progress.length { headers.append("Upload-Length", "\(length)") }
       return respond(.uploads(204, headers), to: head)
     case "DELETE":
-      store.remove(upload)
+      try upload.cancel()
       return respond(.uploads(204, [:]), to: head)
     case "OPTIONS":
       return respondToOptions(

@@ -2,6 +2,15 @@ import FormStreamIntake
 import FormStreamPlatform
 
 extension PartialUpload {
+  /// The note that the handler is about to store the upload. It is released when it is noted what became of the upload.
+  struct StoringNote {
+    /// The file that takes the note back if it replaces the note, for which no room is needed; nil if the note needn't be taken back,
+    /// because the file with the bytes says the same.
+    let before: AtomicFile?
+    /// Shows to other receivers that the file with the bytes may come back; nil if it stays where it is.
+    let lock: FileLock?
+  }
+
   /// A complete upload that is being processed.
   struct Whole {
     let file: PartialFile
@@ -38,19 +47,20 @@ extension PartialUpload {
   /// ``finish(_:record:_:)``, nobody knows what became of the upload. If it is killed before, the upload is processed again.
   ///
   /// - Parameter movesFile: whether storing moves the upload's file away. If it is still there after that, it was not stored.
-  /// - Returns: the file that takes back the note if it replaces the note, for which no room is needed; nil if the note needn't be
-  ///   taken back, because the file with the bytes says the same.
-  func noteStoring(_ whole: Whole, movesFile: Bool) throws -> AtomicFile? {
+  func noteStoring(_ whole: Whole, movesFile: Bool) throws -> StoringNote {
     var recorded = whole.recorded
     recorded.phase = .open
     let before = movesFile ? nil : try recorded.prepared(in: directory)
     recorded.phase = .processing(movesFile: movesFile)
     try write(recorded)
-    return before
+    let lock = movesFile ? try FileLock.taken(on: id.stateName, in: directory, waits: true) : nil
+    return StoringNote(before: before, lock: lock)
   }
 
-  /// Whether the bytes are still there: storing the upload may have moved them away.
-  var hasBytes: Bool { (try? directory.identity(of: id.bodyName)).flatMap(\.self) != nil }
+  /// Whether the bytes are still there: storing the upload may have moved them away. If that can't be known now, they may be.
+  var hasBytes: Bool {
+    do { return try directory.identity(of: id.bodyName) != nil } catch { return true }
+  }
 
   /// Notes the response to the complete upload. The bytes are no longer needed.
   ///
@@ -75,9 +85,9 @@ extension PartialUpload {
 
   /// Makes the upload one that can be completed again, because it could not be processed for want of room or memory.
   ///
-  /// - Parameter before: the file that ``noteStoring(_:movesFile:)`` returned.
-  func reopen(_ whole: Whole, by before: AtomicFile?) {
-    try? before?.replace(id.stateName)
+  /// - Parameter note: what ``noteStoring(_:movesFile:)`` returned; nil if it was not called.
+  func reopen(_ whole: Whole, by note: StoringNote?) {
+    try? note?.before?.replace(id.stateName)
     // The file may have got the mode of a stored file already. As long as it is open, no other receiver uses it.
     try? directory.setPermissions(0o600, of: id.bodyName)
     try? whole.file.close()
@@ -89,8 +99,19 @@ extension PartialUpload {
 
   /// Removes an upload that could not be processed.
   func discard(_ whole: Whole) {
-    try? whole.file.close()
     change { end(&$0) }
+    try? whole.file.close()
+  }
+
+  /// Ends the upload because its client wants that.
+  ///
+  /// - Throws: a refusal if another receiver is using the upload, which may be stored, or an error of the system.
+  func cancel() throws {
+    try changeAfterProcessing { state in
+      endRequest(&state)
+      if state.phase == .open { try open(&state) }
+      end(&state)
+    }
   }
 
   /// Ends the upload: cuts the connection of the request that owns the upload, and refuses all further requests. Waits until the
@@ -107,10 +128,11 @@ extension PartialUpload {
     state.owner = nil
     state.request += 1
     state.digest = nil
-    close(&state)
-    giveBack(to: 0, &state)
+    // The files go first: if another receiver could lock them before, it would go on with the upload.
     directory.remove(id.bodyName)
     directory.remove(id.stateName)
+    close(&state)
+    giveBack(to: 0, &state)
     store.forget(self)
   }
 }

@@ -173,24 +173,17 @@ extension PartialUpload {
     close(&state)
   }
 
-  /// Opens the file of bytes. The file decides how many bytes have arrived. If another receiver has completed the upload, the upload
-  /// is complete after this.
-  private func open(_ state: inout State) throws {
-    var isInUse = false
-    if state.file == nil {
-      state.file = try PartialFile(leftAs: id.bodyName, in: directory, isInUse: &isInUse)
-    }
-    guard let file = state.file else {
-      if isInUse { throw UploadRefusal.uploadInUse }
-      if try directory.identity(of: id.bodyName) == nil {
-        // Another receiver has completed the upload, or somebody has removed the file.
-        if try noteOutcomeElsewhere(&state) { return }
-        end(&state)
-      }
+  /// Opens the file of bytes. The files decide how many bytes have arrived, and what else is known: another receiver may have changed
+  /// them. If it has completed the upload, the upload is complete after this.
+  func open(_ state: inout State) throws {
+    guard let found = try FoundUpload(id, in: directory) else {
+      // Somebody has removed the files.
+      if try directory.identity(of: id.bodyName) == nil { end(&state) }
       throw UploadRefusal.noSuchUpload
     }
+    guard let file = found.body else { return noteOutcome(found.recorded, &state) }
     var size = try file.size
-    if let start = state.uncheckedFrom, size > start {
+    if let start = found.recorded.uncheckedFrom, size > start {
       try file.truncate(to: start)
       size = start
     }
@@ -200,7 +193,8 @@ extension PartialUpload {
       throw UploadRefusal.noSuchUpload
     }
     if size != state.offset { state.digest = nil }
-    state.offset = size
+    (state.length, state.uncheckedFrom) = (found.recorded.length, found.recorded.uncheckedFrom)
+    (state.offset, state.file) = (size, file)
   }
 
   /// Closes the file of bytes, and gives the room back that was reserved for it.

@@ -71,7 +71,7 @@ final class PartialUpload: Sendable {
   let directory: DirectoryDescriptor
   /// Whose share of the store the upload belongs to.
   let client: String
-  /// What the file of the state should say; nil if it does. There was no room for it.
+  /// The state with the response to the complete upload, if there was no room to write it; nil if it is written.
   let unwritten = Guarded<UploadState?>(nil)
   private let state: Guarded<State>
   private let standing: Guarded<Standing>
@@ -90,41 +90,24 @@ final class PartialUpload: Sendable {
   ///
   /// - Throws: a refusal if another receiver is using the upload, or an error of the system if its files can't be read now.
   init?(found id: UploadID, in store: UploadStore, _ directory: DirectoryDescriptor) throws {
-    guard var found = try UploadState(of: id, in: directory) else { return nil }
-    (self.id, self.store, self.directory, client) = (id, store, directory, found.client)
-    var state = State(length: found.length, lastChange: 0)
-    var isWritten = true
-    let isPublished = if case .processing(movesFile: true) = found.phase { true } else { false }
-    var isInUse = false
-    let body = try PartialFile(
-      leftAs: id.bodyName, in: directory, isPublished: isPublished, isInUse: &isInUse)
-    // What becomes of an upload that is not complete is known when the other receiver is done with it.
-    if isInUse, !found.isComplete { throw UploadRefusal.uploadInUse }
-    state.offset = (try? body?.size) ?? 0
-    state.uncheckedFrom = found.uncheckedFrom
-    if let start = found.uncheckedFrom { state.offset = min(state.offset, start) }
-    // A receiver that was killed could not give back the room that it had reserved.
-    if let body, (try? body.releaseUnusedRoom()) == nil { state.isReserved = true }
-    let name = body == nil ? id.stateName : id.bodyName
+    guard let found = try FoundUpload(id, in: directory) else { return nil }
+    let recorded = found.recorded
+    (self.id, self.store, self.directory, client) = (id, store, directory, recorded.client)
+    var state = State(length: recorded.length, lastChange: 0)
+    if let body = found.body {
+      state.offset = try body.size
+      state.uncheckedFrom = recorded.uncheckedFrom
+      if let start = recorded.uncheckedFrom { state.offset = min(state.offset, start) }
+      state.claimed = recorded.length ?? state.offset
+      // A receiver that was killed could not give back the room that it had reserved.
+      if (try? body.releaseUnusedRoom()) == nil { state.isReserved = true }
+    } else {
+      (state.phase, state.offset) = (.complete, recorded.length ?? 0)
+    }
+    let name = found.body == nil ? id.stateName : id.bodyName
     // A clock may have been wrong: a file from the future is not kept longer than others.
     state.lastChange = min(directory.lastChange(of: name) ?? 0, secondsSince1970())
-    if isPublished, body != nil {
-      // The file would have another name if it had been stored.
-      found.phase = .open
-      isWritten = (try? found.write(as: id, in: directory)) != nil
-    }
-    switch found.phase {
-    case .open:
-      guard body != nil else { return nil }
-      state.claimed = found.length ?? state.offset
-    case .processing, .complete:
-      state.phase = .complete
-      state.offset = found.length ?? state.offset
-      // The receiver was killed before it could do this.
-      body?.remove()
-    }
     (self.state, standing) = (Guarded(state), Guarded(Standing(state)))
-    if !isWritten { unwritten.withLock { $0 = found } }
   }
 
   /// Reads or changes the state.
@@ -212,9 +195,9 @@ extension PartialUpload {
   private func writeAgain() {
     guard unwritten.withLock({ $0 != nil }) else { return }
     change { state in
-      // An upload that has ended has no files.
-      guard state.phase == .open || state.phase == .complete,
-        let recorded = unwritten.withLock(\.self)
+      // An upload that has ended has no files. Another receiver may have ended it, too.
+      guard state.phase == .complete, let recorded = unwritten.withLock(\.self),
+        case .processing? = (try? UploadState(of: id, in: directory))?.phase
       else { return }
       try? write(recorded)
     }
@@ -228,32 +211,31 @@ extension PartialUpload {
   private func endIf(_ isOver: (Standing) -> Bool) {
     guard standing.withLock({ isOver($0) }) else { return }
     change { state in
-      guard isOver(Standing(state)), !isUsedElsewhere(&state), isOver(Standing(state)) else {
-        return
-      }
+      guard isOver(Standing(state)) else { return }
+      guard !isUsedElsewhere(&state), isOver(Standing(state)) else { return close(&state) }
       end(&state)
     }
   }
 
-  /// Another receiver in the same directory may go on with an upload that this one has found. Then it has the file open, or has
-  /// written to it. Returns whether it has the file open, and notes when it has written to it.
+  /// Another receiver in the same directory may go on with an upload that this one has found. Returns whether it uses the upload now,
+  /// or that can't be known. If it doesn't, it can't until the file is closed. Notes when it has used the upload.
   private func isUsedElsewhere(_ state: inout State) -> Bool {
     guard state.phase == .open else { return false }
-    guard let change = directory.lastChange(of: id.bodyName) else {
-      // If that can't be known now, it can be later.
-      return (try? noteOutcomeElsewhere(&state)) ?? true
-    }
-    let isFree = (try? PartialFile(leftAs: id.bodyName, in: directory)) != nil
     let now = secondsSince1970()
-    state.lastChange = max(state.lastChange, isFree ? min(change, now) : now)
-    return !isFree
+    let change = directory.lastChange(of: id.bodyName) ?? now
+    do {
+      try open(&state)
+      if state.phase == .open { state.lastChange = max(state.lastChange, min(change, now)) }
+      return false
+    } catch {
+      state.lastChange = now
+      return true
+    }
   }
 
-  /// Another receiver in the same directory may have completed an upload that this one has found: then it has moved or removed the
-  /// file with the bytes, and the file of the state has the response. Returns whether it has done so, and notes that.
-  func noteOutcomeElsewhere(_ state: inout State) throws(SystemError) -> Bool {
-    guard let recorded = try recorded else { return false }
-    if case .open = recorded.phase { return false }
+  /// Notes that another receiver in the same directory has completed an upload that this one has found: then it has moved or removed
+  /// the file with the bytes, and the file of the state has the response.
+  func noteOutcome(_ recorded: UploadState, _ state: inout State) {
     state.phase = .complete
     state.length = recorded.length ?? state.length
     state.offset = state.length ?? state.offset
@@ -262,7 +244,6 @@ extension PartialUpload {
     state.lastChange = min(directory.lastChange(of: id.stateName) ?? now, now)
     giveBack(to: 0, &state)
     store.countResponse(of: self, size: directory.size(of: id.stateName) ?? 0)
-    return true
   }
 
   /// Claims room for the complete upload, as long as that is known, or for what has arrived.

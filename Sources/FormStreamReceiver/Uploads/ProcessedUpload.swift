@@ -16,8 +16,8 @@ final class ProcessedUpload {
   /// What the request that completed the upload wants of it.
   private let purpose: Append.Purpose
   private var isSettled = false
-  /// The file that takes back the note that the handler is about to end the upload; nil if there is none.
-  private var stateBefore: AtomicFile?
+  /// The note that the handler is about to end the upload; nil if there is none.
+  private var note: PartialUpload.StoringNote?
 
   init(
     _ upload: PartialUpload, _ whole: PartialUpload.Whole, _ origin: RequestHead,
@@ -29,7 +29,7 @@ final class ProcessedUpload {
 
   deinit {
     guard !isSettled else { return }
-    if isURLKnown { upload.reopen(whole, by: stateBefore) } else { upload.discard(whole) }
+    if isURLKnown { upload.reopen(whole, by: note) } else { upload.discard(whole) }
   }
 
   /// Whether the client can go on with the upload. A refused creation by tus doesn't name the upload's URL.
@@ -79,7 +79,7 @@ final class ProcessedUpload {
   ///
   /// - Parameter movesFile: whether the handler has taken over the file with the bytes.
   func noteStoring(movesFile: Bool) throws {
-    stateBefore = try upload.noteStoring(whole, movesFile: movesFile)
+    note = try upload.noteStoring(whole, movesFile: movesFile)
   }
 
   /// Notes the response, and marks it as the one to the complete upload (`Upload-Complete: ?1`). If the server only had no room,
@@ -92,9 +92,10 @@ final class ProcessedUpload {
   func settle(_ response: inout Response, record: [UInt8]? = nil) {
     guard !isSettled else { return }
     isSettled = true
+    defer { note = nil }
     if canBeCompleted(after: response.status) {
       if !origin.isTus { response.headers.append("Upload-Complete", "?0") }
-      upload.reopen(whole, by: stateBefore)
+      upload.reopen(whole, by: note)
     } else if origin.isTus {
       guard response.status < 400 else { return upload.discard(whole) }
       upload.finish(

@@ -23,10 +23,14 @@ extension UploadRefusal {
     "There is no upload at this URL: it is complete, was cancelled, has expired or never was. Begin a new upload.")
 
   /// Another receiver in the same directory has the upload open. It may complete it, so nobody may begin again.
-  static let uploadInUse = UploadRefusal(
-    .uploadInUse, status: 503,
-    "Another receiver is using the upload: ask again in a moment.", problem: nil,
-    headers: ["Retry-After": "1"])
+  ///
+  /// - Parameter seconds: how long the other receiver has been at it. What has taken long may take as long again: a file is copied.
+  static func uploadInUse(for seconds: Int64) -> UploadRefusal {
+    UploadRefusal(
+      .uploadInUse, status: 503,
+      "Another receiver is using the upload: ask again in a moment.", problem: nil,
+      headers: ["Retry-After": "\(min(max(seconds, 1), 60))"])
+  }
 
   /// draft-ietf-httpbis-resumable-upload §7.1
   static func mismatchingOffset(expected: Int64, provided: Int64) -> UploadRefusal {

@@ -48,6 +48,9 @@ struct UploadState: Sendable {
 
   var isComplete: Bool { if case .complete = phase { true } else { false } }
 
+  /// Whether the file with the bytes is about to be moved, or was moved.
+  var isMoving: Bool { if case .processing(movesFile: true) = phase { true } else { false } }
+
   /// About how many bytes the file has.
   var keptSize: Int64 { Int64(json.line().count) }
 

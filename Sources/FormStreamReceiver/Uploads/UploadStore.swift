@@ -18,6 +18,8 @@ final class UploadStore: Sendable {
   private let directory = Guarded<DirectoryDescriptor?>(nil)
   /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
   private let index = Guarded<[UploadID: PartialUpload]>([:])
+  /// The uploads that could not be taken in when this receiver started, because another one was using them. That one may leave them.
+  private let pending = Guarded<Set<UploadID>>([])
   /// Who holds how many of them.
   private let shares = Guarded(UploadShares())
   /// The bytes that the uploads that are not complete have, or will have.
@@ -108,7 +110,7 @@ final class UploadStore: Sendable {
           continue
         }
       } catch {
-        // The upload is found when a request asks for it.
+        pending.withLock { _ = $0.insert(id) }
         continue
       }
       // What can't be used may belong to another receiver, which would have removed it by now.
@@ -123,8 +125,11 @@ final class UploadStore: Sendable {
       for excess in keepResponse(of: upload, size: size ?? 0) { remove(excess) }
     }
     tidy()
-    if index.withLock({ !$0.isEmpty }) { startRemover() }
+    if !isEmpty { startRemover() }
   }
+
+  /// Whether there is nothing that may have to be removed later.
+  private var isEmpty: Bool { index.withLock(\.isEmpty) && pending.withLock(\.isEmpty) }
 
   /// Takes an upload in that another receiver has left or is done with; nil if there is none. The caller counts a kept response.
   ///
@@ -143,6 +148,11 @@ final class UploadStore: Sendable {
   /// - Throws: a refusal if another receiver is using the upload, or an error of the system.
   func upload(_ id: UploadID) throws -> PartialUpload? {
     tidy()
+    return try takenIn(id)
+  }
+
+  /// The upload with that name, which is taken in if this object doesn't know it.
+  private func takenIn(_ id: UploadID) throws -> PartialUpload? {
     if let known = index.withLock({ $0[id] }) { return known }
     guard try parent.identity(of: UploadID.directoryName) != nil else { return nil }
     let directory = try directoryForRequest()
@@ -287,6 +297,11 @@ final class UploadStore: Sendable {
     for upload in Array(index.withLock(\.values)) {
       upload.tidy(age: settings.ageInSeconds, grace: settings.idleSeconds)
     }
+    for id in pending.withLock(\.self) {
+      // If another receiver still uses the upload, this one tries again later.
+      do { _ = try takenIn(id) } catch { continue }
+      pending.withLock { _ = $0.remove(id) }
+    }
   }
 
   /// Starts the thread that removes old uploads, unless it is running. It ends when there are no uploads.
@@ -313,7 +328,7 @@ final class UploadStore: Sendable {
   private func removeOld() -> Bool {
     tidy()
     return remover.withLock { remover in
-      if remover == .running, index.withLock({ $0.isEmpty }) { remover = .none }
+      if remover == .running, isEmpty { remover = .none }
       return remover == .running
     }
   }

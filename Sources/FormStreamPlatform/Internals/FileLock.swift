@@ -1,0 +1,52 @@
+import Glibc
+
+/// A lock on a file, by which a process shows to others that it works on what the file describes. It lasts until this object is
+/// released, or the process ends.
+package final class FileLock: Sendable {
+  private let number: CInt
+
+  private init(_ number: CInt) { self.number = number }
+
+  /// C: `flock(LOCK_UN)`, `close`
+  deinit {
+    // Closing alone may not end the lock: a program that another thread is just starting has the file open, too.
+    flock(number, LOCK_UN)
+    close(number)
+  }
+
+  /// Locks the file that has a name, even if files replace each other under it. On a file system without locks, such as some network
+  /// file systems, several processes can have the lock.
+  ///
+  /// - Parameter waits: whether to wait while another process has the lock.
+  /// - Returns: nil if another process has the lock.
+  /// - Throws: `ENOENT` if no file has the name, and other errors of opening it.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `flock(LOCK_EX)`, `fstatat`
+  package static func taken(
+    on name: FileName, in directory: DirectoryDescriptor, waits: Bool
+  ) throws(SystemError) -> FileLock? {
+    // Some network file systems lock only what may be written.
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    while true {
+      let lock = FileLock(
+        try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } })
+      do throws(SystemError) {
+        _ = try retryingInterrupts { flock(lock.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
+      } catch  where error.number == EWOULDBLOCK {
+        return nil
+      } catch {
+        // The file system has no locks.
+      }
+      if try directory.identity(of: name) == lock.identity { return lock }
+    }
+  }
+
+  /// C: `fstat`
+  private var identity: FileKey {
+    get throws(SystemError) {
+      var status = stat()
+      _ = try retryingInterrupts { fstat(number, &status) }
+      return FileKey(status)
+    }
+  }
+}

@@ -78,6 +78,22 @@ import Testing
     try receiver.end()
   }
 
+  /// Regression: a directory that could not be opened was left out, and the upload was accepted.
+  @Test(arguments: ["4", "4+"])
+  func `a name whose directory can't be opened is not on the disk`(_ calls: String) throws {
+    // The first three times, the directory is opened to make it and to store the file; then to synchronize it, and to take the
+    // file back.
+    let receiver = try Receiving(
+      shell: "strace -D -f -qq -o /dev/null -P sub -e trace=openat -e inject=openat:error=EMFILE:when=\(calls) "
+        + "$F receive --json --listen 0 --into kept --keep-paths --sync")
+    let refused = try receiver.shell("\(curl) -F 'f=x;filename=sub/one' $U; cat answer").output
+    #expect(refused.hasPrefix("503\n"), "\(refused)")
+    let isKept = calls == "4+"
+    #expect(refused.contains(#""stored_as":"sub/one""#) == isKept, "\(refused)")
+    #expect(try receiver.shell("find kept -type f").output == (isKept ? "kept/sub/one\n" : ""))
+    try receiver.end()
+  }
+
   /// A file that has replaced another can't be taken back: the record says so.
   @Test func `a file that has replaced another stays, and its request fails`() throws {
     let receiver = try Self.failing("EIO", "--overwrite")

@@ -133,6 +133,22 @@ import Testing
     await first.receiver.stop()
   }
 
+  /// Regression: with a umask of 002, the upload was gone (404) if the receiver was killed before it noted that the file was about to
+  /// get its name.
+  @Test(arguments: [true, false])
+  func `a file that was about to get its name goes on, whoever may write to it`(_ isKnown: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let early = try UploadServer(in: directory)
+    let path = try await Self.begin(early, isByTus: false)
+    let name = String(path.dropFirst())
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o664], ofItemAtPath: directory.path(name))
+    let server = isKnown ? early : try UploadServer(in: directory)
+    #expect(try await server.offset(path) == 3)
+    #expect(try Self.mode(of: name, in: directory) == 0o600)
+    #expect(try await server.patch(path, "def", at: 3, completes: true).status == 200)
+  }
+
   /// Regression: the second receiver remembered that bytes were not compared with their digest, and removed them after they were.
   @Test func `bytes that another receiver has confirmed stay`() async throws {
     let directory = try TemporaryDirectory()

@@ -70,7 +70,7 @@ final class StoreTransaction {
     var done: Set<LocalPath> = []
     for path in paths.values {
       var path = path
-      while let (directory, name) = parent(of: path) {
+      while let (directory, name) = try parent(of: path) {
         path = LocalPath(bytes: Array(path.bytes.dropLast(name.bytes.count + 1)))
         guard done.insert(path).inserted else { break }
         try directory.synchronize()
@@ -83,12 +83,11 @@ final class StoreTransaction {
   func rollBack() -> [Int: LocalPath] {
     var kept = replaced
     for (path, file) in added {
-      guard let (directory, name) = parent(of: path) else { continue }
-      if !replaceLock.withLock({ _ in Self.takeBack(file, from: name, in: directory) }) { kept.insert(path) }
+      if !isTakenBack(file, from: path) { kept.insert(path) }
     }
     for (path, identity) in made.reversed() {
       // A directory stays if others have put something into it.
-      if let (directory, name) = parent(of: path),
+      if let (directory, name) = try? parent(of: path),
         let identity, (try? directory.identity(of: name)) == identity
       {
         directory.removeDirectory(name)
@@ -97,14 +96,19 @@ final class StoreTransaction {
     return paths.filter { kept.contains($0.value) }
   }
 
-  /// Takes a name back from a file. Returns false if the file keeps the name.
-  private static func takeBack(
-    _ file: File, from name: LocalPath, in directory: DirectoryDescriptor
-  ) -> Bool {
-    if file.file.takeBack(from: name, in: directory, ifStill: file.identity) { return true }
-    guard file.file.keepsName else { return directory.remove(name, ifStill: file.identity) }
-    // It may be the only copy of its bytes, so it keeps its new name if it can't get its earlier one.
-    do { return try directory.identity(of: name) != file.identity } catch { return false }
+  /// Takes its name back from a file. Returns false if the file keeps the name, or may keep it.
+  private func isTakenBack(_ file: File, from path: LocalPath) -> Bool {
+    do throws(SystemError) {
+      guard let (directory, name) = try parent(of: path) else { return true }
+      return try replaceLock.withLock { _ throws(SystemError) in
+        if file.file.takeBack(from: name, in: directory, ifStill: file.identity) { return true }
+        guard file.file.keepsName else { return directory.remove(name, ifStill: file.identity) }
+        // It may be the only copy of its bytes, so it keeps its new name if it can't get its earlier one.
+        return try directory.identity(of: name) != file.identity
+      }
+    } catch {
+      return false
+    }
   }
 
   /// Checks that the file can get its name; returns whether it replaces another.
@@ -222,15 +226,21 @@ extension StoreTransaction {
   }
 
   /// Opens the directory that contains a path; nil if it is gone. No link is followed.
+  ///
+  /// - Throws: if it can't be known now whether the directory is gone.
   private func parent(
     of path: LocalPath
-  ) -> (directory: DirectoryDescriptor, name: LocalPath)? {
+  ) throws(SystemError) -> (directory: DirectoryDescriptor, name: LocalPath)? {
     var names = path.bytes.split(separator: UInt8(ascii: "/")).map(LocalPath.init(bytes:))
     guard let last = names.popLast() else { return nil }
     var directory = root
     for name in names {
-      guard let next = try? DirectoryDescriptor(opening: name, in: directory) else { return nil }
-      directory = next
+      do throws(SystemError) {
+        guard let next = try DirectoryDescriptor(opening: name, in: directory) else { return nil }
+        directory = next
+      } catch  where error == .notFound {
+        return nil
+      }
     }
     return (directory, last)
   }

@@ -59,16 +59,15 @@ package final class PartialFile: Sendable {
   /// Opens a file that was left incomplete, like ``init(leftAs:in:)``.
   ///
   /// - Parameters:
-  ///   - isPublished: whether this program may have given the file the mode of a complete file, in which others may write. Such a
-  ///     file is trusted, and gets its private mode back. This is called only when it is known that nobody uses the file: whoever
-  ///     is moving it to its name would store it with the wrong mode.
+  ///   - isPrivatelyKept: whether no other user can reach the directory. Then the file is trusted even if others could write to it: this
+  ///     program gives a complete file its last mode before it moves the file there. The file gets its private mode back, but only
+  ///     when it is known that nobody uses it: whoever is moving it to its name would store it with the wrong mode.
   ///   - isInUse: is set to true if the file is in use, whatever its mode is.
   /// - Throws: if it can't be known now whether there is such a file: no descriptor is left, or the disk fails.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`, `fchmod`
   package init?(
-    leftAs name: FileName, in directory: DirectoryDescriptor,
-    isPublished: () throws(SystemError) -> Bool = { () throws(SystemError) in false },
+    leftAs name: FileName, in directory: DirectoryDescriptor, isPrivatelyKept: Bool = false,
     isInUse: inout Bool
   ) throws(SystemError) {
     // O_NONBLOCK: if the name belongs to a pipe, opening it must not block.
@@ -87,11 +86,8 @@ package final class PartialFile: Sendable {
     guard lock == .granted, try hasName else { return nil }
     // Only now nobody changes the mode.
     status = try self.status
-    if !status.isPrivate, try isPublished() {
-      try descriptor.setPermissions(0o600)
-    } else if !status.isWrittenByOwnerOnly {
-      return nil
-    }
+    guard isPrivatelyKept || status.isWrittenByOwnerOnly else { return nil }
+    if isPrivatelyKept, !status.isPrivate { try descriptor.setPermissions(0o600) }
   }
 
   /// C: `fstat`

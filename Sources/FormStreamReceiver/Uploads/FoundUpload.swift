@@ -20,10 +20,7 @@ struct FoundUpload {
     for _ in 0..<Self.maximumAttempts {
       var isInUse = false
       let body = try PartialFile(
-        leftAs: id.bodyName, in: directory,
-        isPublished: { () throws(SystemError) in
-          try UploadState(of: id, in: directory)?.isMoving ?? false
-        }, isInUse: &isInUse)
+        leftAs: id.bodyName, in: directory, isPrivatelyKept: true, isInUse: &isInUse)
       guard var recorded = try UploadState(of: id, in: directory) else { return nil }
       switch recorded.phase {
       case .complete:

@@ -60,6 +60,8 @@ package struct FileStatus: Sendable {
 
   package let kind: Kind
   package let identity: FileIdentity
+  /// Who can change the file.
+  package let ownership: AppendedFile.Ownership
   let links: UInt64
 }
 

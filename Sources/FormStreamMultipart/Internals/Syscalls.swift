@@ -222,8 +222,7 @@ extension FileStatus {
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
       modified: Timestamp(status.st_mtim), changed: Timestamp(status.st_ctim))
     links = UInt64(status.st_nlink)
-    ownership = AppendedFile.Ownership(
-      isRegular: status.st_mode & S_IFMT == S_IFREG, owner: status.st_uid, mode: status.st_mode)
+    (owner, mode) = (status.st_uid, status.st_mode)
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .regular

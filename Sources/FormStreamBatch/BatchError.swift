@@ -65,6 +65,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let journalMalformed = Code(rawValue: "journal-malformed")
     /// The directory of the journals can't be made or opened.
     public static let journalUnusable = Code(rawValue: "journal-unusable")
+    /// Others can write to a journal, which names the URL of an upload that would go on.
+    public static let journalNotTrusted = Code(rawValue: "journal-not-trusted")
     /// The directory of the journals would itself be sent, or it contains the journals of another listing or
     /// of runs to another URL.
     public static let journalMisplaced = Code(rawValue: "journal-misplaced")

@@ -82,4 +82,21 @@ import Testing
     let result = try await result(of: batch(to: server, attempts: 4, patience: .seconds(100)))
     #expect(result.state == .ok, "\(String(describing: result))")
   }
+
+  /// A request that waits for its server sends nothing, and another run can go on with its upload.
+  @Test(.timeLimit(.minutes(1))) func `a run that is stopped waits for no server that is away`() async throws {
+    let isAsked = AsyncStream<Void>.makeStream()
+    let server = try server(
+      question: {
+        isAsked.continuation.yield()
+        return [.reset]
+      }, piece: { [.continueIfExpected, .readBody(upTo: 10), .reset] })
+    let task = try await batch(to: server, attempts: 3, patience: .seconds(100_000)).start()
+    for await _ in isAsked.stream { break }
+    task.stop()
+    var states: [BatchState] = []
+    for try await result in task.results { states.append(result.state) }
+    // The piece was sent completely, and nothing answers.
+    #expect(states == [.unknown])
+  }
 }

@@ -59,6 +59,37 @@ import Testing
     #expect(try ending(after: slices).state == .failed)
   }
 
+  /// Regression: after a 502 to a request with a key, which may be sent again, a refusal ended with `failed`.
+  @Test(arguments: [
+    (Outcome.failed, BatchState.unknown), (.sourceChanged, .unknown), (.retryable, .retryable), (.ok, .ok),
+  ]) private func `a server that failed may have the file, whatever the next request ends with`(
+    _ last: Outcome, state: BatchState
+  ) throws {
+    for mayBeCarriedOut in [true, false] {
+      var ending = FileOutcome(BatchFile(path: "a", size: 5), maybeDuplicate: false)
+      let failed = try makeResult(.retryable, key: key, mayBeSentAgain: true, mayBeCarriedOut: mayBeCarriedOut)
+      ending.note(failed, sharedBy: 1, isIdempotent: false)
+      #expect(ending.state == .retryable)
+      ending.note(try makeResult(last, key: key), sharedBy: 1, isIdempotent: false)
+      #expect(ending.state == (mayBeCarriedOut || state != .unknown ? state : last == .failed ? .failed : .sourceChanged))
+      #expect(!ending.maybeDuplicate)
+    }
+  }
+
+  /// The server knows the key of an earlier run: 409 and 422 don't say what became of that run's request.
+  @Test func `a refusal of a key that an earlier run has sent leaves doubt`() throws {
+    for hasUsedKey in [true, false] {
+      var ending = FileOutcome(BatchFile(path: "a"), maybeDuplicate: false, hasUsedKey: hasUsedKey)
+      ending.note(try makeResult(.failed, key: key), sharedBy: 1, isIdempotent: false)
+      #expect(ending.state == (hasUsedKey ? .unknown : .failed))
+      // What follows an accepted slice is another slice, with another key.
+      var slices = FileOutcome(BatchFile(path: "a"), maybeDuplicate: false, hasUsedKey: hasUsedKey)
+      slices.note(try makeResult(.ok, key: key), sharedBy: 1, isIdempotent: false)
+      slices.note(try makeResult(.failed, key: other), sharedBy: 1, isIdempotent: false)
+      #expect(slices.state == .failed)
+    }
+  }
+
   @Test func `a change of another file of the form is no change of this one`() throws {
     for (path, state) in [("a", .sourceChanged), ("b", .retryable)] as [(LocalPath, BatchState)] {
       let change = MultipartError(.sourceChanged, on: path.description, "changed", file: path)

@@ -14,7 +14,8 @@ func makeResponse(
 /// A result of one request, whose error is a refusal if none is named.
 func makeResult(
   _ outcome: TransferResult.Outcome, key: IdempotencyKey? = nil, error: TransferError? = nil,
-  body: String = "", length: Int64? = nil, sent: Int64 = 0, mayBeSentAgain: Bool = false
+  body: String = "", length: Int64? = nil, sent: Int64 = 0, mayBeSentAgain: Bool = false,
+  mayBeCarriedOut: Bool = false
 ) throws -> TransferResult {
   let url = try HTTPURL("http://example.org/")
   let refusal = TransferError(.statusRefused, on: "http://example.org/", "It was refused.")
@@ -25,6 +26,6 @@ func makeResult(
     totalBytesSent: sent,
     duration: .zero, sha256: nil, isServerVerified: nil, metrics: nil, newConnections: 1,
     error: outcome == .ok ? nil : error ?? refusal)
-  result.mayBeSentAgain = mayBeSentAgain
+  (result.mayBeSentAgain, result.mayBeCarriedOut) = (mayBeSentAgain, mayBeCarriedOut)
   return result
 }

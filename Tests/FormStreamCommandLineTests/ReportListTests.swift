@@ -68,6 +68,36 @@ import Testing
         """, "\(run.stderr)")
   }
 
+  /// Regression: the flags were refused together, so a program had to take the lines apart.
+  @Test func `a list of failures can be records`() throws {
+    let run = try run(
+      """
+      $F report --json --failures ../j 2> report | sed "s:$PWD/::; s/The server at .* responded/It responded/" | sort
+      $F report --json --failures ../j 2>&1 > /dev/null | diff - report; $F report --json --failures ../j > /dev/null 2>&1; echo $?
+      """)
+    let begins = #"{"schema":"formstream.failure/1","path":"#
+    #expect(
+      run.output == """
+        \(begins)"long","path_b64":null,"outcome":"failed","status":409,"text":"\(Self.shownLong)"}
+        \(begins)"plain","path_b64":null,"outcome":"failed","status":422,"text":"The name is too long.\\\\u{1B}[31m\\\\u{202E}"}
+        \(begins)"record","path_b64":null,"outcome":"failed","status":400,"text":"No room."}
+        \(begins)"silent","path_b64":null,"outcome":"failed","status":404,"text":"It responded 404 to PUT."}
+        1
+
+        """, "\(run.stderr)")
+    // A path that is not UTF-8, and a file without a result.
+    let server = try ScriptedServer { _ in .good(422) }
+    let bytes = try shell(
+      """
+      mkdir t; echo > t/$'\\xff'; $F plan -q -o m t; $F send -q --manifest m --shard 2/2 --journal j \(server.url) 2> /dev/null
+      $F report --failures --json --manifest m j 2> report; cat report
+      """)
+    #expect(
+      bytes.output.contains(#""outcome":"missing","status":null,"#) && bytes.output.contains(#""path_b64":"#), "\(bytes.output)"
+    )
+    #expect(!bytes.output.contains(#""path_b64":null"#) && bytes.output.contains("1 file: 1 missing."), "\(bytes.output)")
+  }
+
   @Test func `a list of accepted files has those that are still there, unchanged`() throws {
     let run = try run(
       """
@@ -89,7 +119,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--failures --accepted", "two lists"), ("-0", "add one of them"), ("--failures --json", "--failures and --json"),
+    ("--failures --accepted", "two lists"), ("-0", "add one of them"), ("--accepted --json", "--accepted and --json"),
+    ("--failures --json -0", "--null is for names"), ("--failures --json --failed -", "--failed -"),
     ("--accepted --failed -", "--failed -"), ("--failures --html -", "--html -"),
   ]) func `two texts on one output are refused`(_ flags: String, says: String) throws {
     let run = try shell("mkdir j; $F report \(flags) j")

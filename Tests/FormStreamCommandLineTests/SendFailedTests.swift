@@ -45,7 +45,7 @@ import Testing
     #expect(
       first.stderr.hasSuffix(
         "The failed list in \"rest\" has 3 files: send it with --manifest.\n"
-          + "Next: formstream send --manifest rest --retry 0 \(server.url)/\n"), "\(first.stderr)")
+          + "Next: formstream send --manifest rest --retry 0 \(server.url)\n"), "\(first.stderr)")
     let list = try shell(
       "head -n 1 rest | grep -c manifest/1; tail -n +2 rest | sed 's/,\"mtime_ns\":[0-9]*,\"index\":[0-3]//' | sort",
       in: place)

@@ -48,6 +48,55 @@ import Testing
         """, "\(run.output) \(run.stderr)")
   }
 
+  /// Regression: no report of such journals ended with anything but 66, whatever was settled.
+  @Test(arguments: ["1s/.*/x/", "1d", "1s/.*//", "1s/^{/{{/"])
+  func `a journal whose first line can't be read can be settled, too`(_ damage: String) throws {
+    let run = try night(
+      """
+      S -q -j 1 --journal j; one=$(ls j/journal-*); echo word 4 > in/f4; S -q --journal j; sed -i '\(damage)' $one
+      for flags in '' --settle ''; do $F report $flags j > said; echo $?; tail -n 1 said; done
+      echo word 5 > in/f5; S -q --journal j; echo $?; $F report j > said; echo $?; head -n 1 said; S --journal j 2>&1 | head -n 1
+      """)
+    let damaged = "1 journal has some lines that can't be read"
+    #expect(
+      run.output == """
+        3
+        \(damaged): what they said is not known.
+        0
+        \(damaged), settled with --settle.
+        0
+        \(damaged), settled with --settle.
+        0
+        0
+        5 files: 5 ok. 35 B accepted.
+        Nothing is new: 5 files are as earlier runs sent them.
+
+        """, "\(run.output) \(run.stderr)")
+    #expect(server.requests.count == 5)
+  }
+
+  /// What a run has sent whose first line is lost is not known, if nothing else says what run it was.
+  @Test func `a journal without any line that can be read is refused, with what to do`() throws {
+    let run = try night(
+      """
+      S -q -j 1 --journal j; one=$(ls j/journal-*); sed -i 's/.*/x/' $one; $F report j; echo $?; S -q --journal j; echo $?
+      mv $one .; $F report j; echo $?
+      """)
+    #expect(run.output.hasPrefix("66\n66\n"), "\(run.output)")
+    #expect(run.stderr.contains("move it to another directory"), "\(run.stderr)")
+    #expect(server.requests.count == 3)
+  }
+
+  /// A lost line may have said that files were sent, so what is not known to be accepted is marked.
+  @Test func `after a lost first line, files without a result are marked`() throws {
+    let run = try night(
+      """
+      S -q -j 1 --journal j; one=$(ls j/journal-*); sed -i '1s/.*/x/; /f3"/d; $d' $one; S --json --journal j; $F report j; echo $?
+      """)
+    #expect(server.requests.count == 4 && run.output.contains(#""maybe_duplicate":true"#), "\(run.output) \(run.stderr)")
+    #expect(run.output.hasSuffix("\n3\n"), "\(run.output)")
+  }
+
   /// The superuser can list each directory, so the directory is one that is nested too deep.
   @Test func `a directory that can't be listed is no file`() throws {
     let deep = Array(repeating: "d", count: 260).joined(separator: "/")

@@ -30,7 +30,7 @@ import Testing
       mkdir t; for name in yes no 'also no'; do echo > "t/$name"; done
       $F send --retry 0 -j2 --as photo --hidden --journal 'my journal' --failed 'the rest' \(server.url) t 2>&1 | grep '^Next: '
       """, in: place)
-    let next = "formstream send --manifest 'the rest' --retry 0 --jobs 2 --as photo --journal 'my journal' \(server.url)/"
+    let next = "formstream send --manifest 'the rest' --retry 0 --jobs 2 --as photo --journal 'my journal' \(server.url)"
     #expect(first.output == "Next: \(next)\n", "\(first.output)")
     isRepaired.withLock { $0 = true }
     let second = try shell("formstream() { $F \"$@\"; }; \(next) 2>&1; $F report 'my journal'", in: place)
@@ -38,22 +38,66 @@ import Testing
     #expect(names() == ["also no", "also no", "no", "no", "yes"])
   }
 
-  @Test func `a secret is not in it`() throws {
+  /// What the next command has after its list, for flags that were typed.
+  private func words(after flags: String, to url: String? = nil) throws -> String {
     let run = try shell(
-      """
-      echo > no; $F send --retry 0 -H 'X-Token: canary' -u me:canary --failed rest '\(server.url)/?token=canary' no 2>&1
-      """)
-    #expect(run.output.contains("Next: formstream send --manifest rest --retry 0 --header … --user …"), "\(run.output)")
-    #expect(!run.output.contains("canary") && run.output.contains("What may be a secret is left out."), "\(run.output)")
+      "echo > no; $F send --retry 0 --failed rest \(flags) '\(url ?? server.url)' no 2>&1 | grep '^Next: '")
+    #expect(run.output.hasPrefix("Next: formstream send --manifest rest --retry 0 "), "\(run.output)")
+    return String(run.output.dropFirst("Next: formstream send --manifest rest --retry 0 ".count).dropLast())
   }
 
-  /// A masked URL is no URL, and one that is guessed would be another one.
-  @Test(arguments: ["/{name}?token=canary", "/{name}?page=1", "/canary@home/{name}"])
-  func `a URL of --put that may have a secret is left out`(_ end: String) throws {
+  @Test(arguments: [
+    ("-H 'X-Token: canary'", "--header …", "--header X-Token"),
+    ("-H 'Authorization: Bearer canary'", "--header …", "--header Authorization"),
+    ("-H 'Cookie: a=canary'", "--header …", "--header Cookie"), ("-H 'X-Api-Key;'", "--header …", "--header X-Api-Key"),
+    ("-H 'X-From: http://me:canary@host/'", "--header …", "--header X-From"), ("-u me:canary", "--user …", "--user"),
+    ("-b session=canary", "--cookie …", "--cookie"), ("--oauth2-bearer canary", "--oauth2-bearer …", "--oauth2-bearer"),
+    ("-F password=canary", "--form …", "--form password"), ("--field token=canary", "--field …", "--field token"),
+    ("-F 'a=b;headers=\"X-A: canary\"'", "--form …", "--form a"), ("--query sig=canary", "--query …", "--query sig"),
+    ("-x http://me:canary@127.0.0.1:1", "--proxy …", "--proxy"),
+    ("-H 'X-Token: canary' -H 'X-Token: canary2'", "--header … --header …", "--header X-Token"),
+  ]) func `a secret is not in it`(_ flags: String, shown: String, name: String) throws {
+    let words = try words(after: flags)
+    #expect(words == "\(shown) \(server.url)  # What may be a secret is left out (…): \(name).", "\(words)")
+  }
+
+  /// Regression: no header and no field was shown, so that hardly any command could be pasted.
+  @Test(arguments: [
+    ("-H 'X-Tag: 1' -H Expect:", "--header 'X-Tag: 1' --header Expect:"), ("-H @more", "--header @more"),
+    ("-F 'album=a summer' --field year=2026", "--form 'album=a summer' --field year=2026"),
+    ("--field-template 'size={size}' --query page=1", "--field-template 'size={size}' --query page=1"),
+    ("-b jar -A night", "--cookie jar --user-agent night"), ("--idempotency-key auto", "--idempotency-key auto"),
+  ]) func `what is no secret is in it`(_ flags: String, shown: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("more", "X-More: 1\n")
+    let run = try shell(
+      "echo > no; $F send --retry 0 --failed rest \(flags) \(server.url) no 2>&1 | grep '^Next: '", in: place)
+    #expect(run.output == "Next: formstream send --manifest rest --retry 0 \(shown) \(server.url)\n", "\(run.output)")
+  }
+
+  /// Regression: `--sha256` stood there twice, and `--no-hidden` beside a list.
+  @Test(arguments: [
+    ("--checksum --sha256 --journal j", "--sha256 --journal j"), ("--sha256 --checksum --journal j", "--sha256 --journal j"),
+    ("--checksum --no-checksum --journal j", "--journal j"), ("--hidden --no-hidden", ""),
+    ("--sha256 --no-sha256", "--no-sha256"),
+    ("--checksum --no-sha256 --journal j", "--sha256 --journal j"),
+  ]) func `a flag stands there once, and what was turned off is off`(_ flags: String, shown: String) throws {
+    let words = try words(after: flags)
+    #expect(words == (shown.isEmpty ? "\(server.url)" : "\(shown) \(server.url)"), "\(words)")
+  }
+
+  /// A masked URL is no URL, and would be sent as it is.
+  @Test(arguments: ["/?token=canary", "/canary@home"]) func `a URL that may have a secret is left out`(_ end: String) throws {
+    let words = try words(after: "", to: server.url + end)
+    #expect(words == "…  # What may be a secret is left out (…): the URL.", "\(words)")
+  }
+
+  @Test(arguments: [("/{name}?token=canary", true), ("/{name}?page=1", false), ("/canary@home/{name}", true)])
+  func `a URL of --put that may have a secret is left out`(_ end: String, isHidden: Bool) throws {
     let server = try ScriptedServer { _ in .good(422) }
-    let run = try shell("echo > no; $F send --retry 0 --put --failed rest '\(server.url)\(end)' no 2>&1 | grep '^Next: '")
-    let url = "…  (What may be a secret is left out.)"
-    #expect(run.output == "Next: formstream send --manifest rest --retry 0 --put \(url)\n", "\(run.output)")
+    let words = try words(after: "--put", to: server.url + end)
+    let shown = isHidden ? "…  # What may be a secret is left out (…): the URL." : "'\(server.url)\(end)'"
+    #expect(words == "--put \(shown)", "\(words)")
   }
 
   /// Regression: the command read `at-least`, `checksum` or `all` from the file, and ended with 64.
@@ -68,7 +112,7 @@ import Testing
       """, in: place)
     // The digests are recorded, so that the next nights can compare the contents of these files, too.
     let digests = line == "checksum" ? " --sha256" : ""
-    let next = "formstream send --manifest rest --retry 0\(digests) --as 'my photo' --journal j --config more \(server.url)/"
+    let next = "formstream send --manifest rest --retry 0\(digests) --as 'my photo' --journal j --config more \(server.url)"
     #expect(first.output == "Next: \(next)\n", "\(first.output)")
     isRepaired.withLock { $0 = true }
     let second = try shell("formstream() { $F \"$@\"; }; \(next)", in: place)
@@ -80,7 +124,8 @@ import Testing
       """
       echo > no; printf 'retry 0\\n--header X-Token: canary\\n' | $F send -K - --failed rest \(server.url) no 2>&1 | grep '^Next: '
       """)
-    let next = "formstream send --manifest rest --retry 0 --header … \(server.url)/  (What may be a secret is left out.)"
+    let next =
+      "formstream send --manifest rest --retry 0 --header … \(server.url)  # What may be a secret is left out (…): --header X-Token."
     #expect(run.output == "Next: \(next)\n", "\(run.output)")
   }
 

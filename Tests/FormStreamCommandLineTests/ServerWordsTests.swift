@@ -49,6 +49,39 @@ import Testing
     #expect(!result.output.contains("\\u{"), "\(result.output)")
   }
 
+  /// Regression: the report said "zu gro", and nothing of the other one.
+  @Test(
+    arguments: [
+      (Array("zu gro".utf8) + [0xDF], "zu groß"), (Array("Gr".utf8) + [0xF6, 0xDF] + Array("e fehlt".utf8), "Größe fehlt"),
+      ([0x93] + Array("no".utf8) + [0x94, 0x20, 0x80], "“no” €"), (Array("voil".utf8) + [0xC3, 0xA0], "voilà"),
+      // Most of these bytes are no ASCII: they may be anything.
+      ([0xCD, 0xE5, 0xF2, 0x21], nil),
+    ] as [([UInt8], String?)])
+  func `an answer without a charset is shown as what it most likely is`(_ bytes: [UInt8], text: String?) throws {
+    for headers in [[], [("Content-Type", "text/plain")]] {
+      let server = try ScriptedServer { _ in [.readBody, .respond(422, headers: headers, bytes: bytes)] }
+      let run = try shell(
+        """
+        echo > a; $F send --journal j \(server.url) a 2>&1 | grep -o 'The server says: .*'
+        $F report --failures j 2> /dev/null | cut -f 4
+        """)
+      if let text {
+        #expect(
+          run.output.split(separator: "\n").suffix(2) == ["The server says: \(text)", text[...]], "\(run.output) \(run.stderr)")
+      } else if headers.isEmpty {
+        #expect(!run.output.contains("The server says") && run.output.contains("responded 422"), "\(run.output)")
+      }
+    }
+  }
+
+  /// A long answer is cut at a byte. It may be the second byte of a character.
+  @Test func `an answer that is cut inside a character is shown without that character`() throws {
+    let server = try ScriptedServer { _ in .good(422, body: String(repeating: "ä", count: 5000)) }
+    let run = try shell(
+      "echo a > a; $F send --journal j \(server.url) a > /dev/null 2>&1; $F report --failures j 2> /dev/null | cut -f 4")
+    #expect(run.output == String(repeating: "ä", count: 200) + "…\n", "\(run.output)")
+  }
+
   /// With `-f`, the server's words were nowhere.
   @Test(arguments: ["post -d a", "put -d a", "get", "get -r 0-1"])
   func `a message has the server's words if they are printed nowhere else`(_ verb: String) throws {

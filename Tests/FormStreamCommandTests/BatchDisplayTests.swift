@@ -80,6 +80,41 @@ import Testing
     }
   }
 
+  /// Regression: after 300,000 files were compared and nothing was new, the bar ended with "0 of 0+ files  listing…".
+  @Test func `the bar goes on only when a file is there to be sent`() {
+    let bar = display(.bar(isColored: false))
+    bar.show(BatchProgress(.comparing(300_000), of: 1))
+    clock.advance(by: .seconds(2))
+    bar.show(BatchProgress(.comparing(300_000), of: 300_000))
+    #expect(lines() == ["300000 of about 300000 files  comparing…"])
+    clock.advance(by: .seconds(2))
+    bar.show(BatchProgress())
+    #expect(lines() == ["300000 of about 300000 files  comparing…"])
+    clock.advance(by: .seconds(2))
+    bar.show(Self.running(10))
+    #expect(lines().first?.hasPrefix("10 of 100 files") == true)
+  }
+
+  @Test func `before the first file is listed, none is counted`() {
+    let bar = display(.bar(isColored: false))
+    bar.show(BatchProgress())
+    clock.advance(by: .seconds(2))
+    bar.show(BatchProgress())
+    #expect(lines().first?.hasPrefix("0 files  listing…") == true)
+    let log = display(.heartbeat)
+    log.show(BatchProgress())
+    clock.advance(by: .seconds(31))
+    log.show(BatchProgress())
+    #expect(page.take().contains("0 files, listing"))
+    // A run that was ended early lists no more.
+    var last = Self.running(10, isListed: false)
+    last.stage = .done
+    clock.advance(by: .seconds(31))
+    log.show(last)
+    let line = page.take()
+    #expect(line.contains("10 of 100+ files") && !line.contains("listing"), "\(line)")
+  }
+
   @Test(arguments: [
     (
       80,

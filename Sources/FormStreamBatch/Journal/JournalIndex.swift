@@ -34,6 +34,10 @@ package struct JournalIndex: Sendable {
   private var slices: [Int64: SliceProgress] = [:]
   /// The uploads that broke off, of which the server keeps what has arrived.
   private var unfinished: [Int64: UploadResumeData] = [:]
+  /// Why some of these uploads are not to be believed: others can write to their journals.
+  private var flaws: [Int64: BatchError] = [:]
+  /// Why an upload of the round before is not to be believed; nil if there is none.
+  private var flawBefore: BatchError?
   /// Those of the round before, whose manifest has other offsets.
   private var unfinishedBefore: [LocalPath: UploadResumeData] = [:]
   /// The offsets of the records of files that the server did not confirm after the last slice.
@@ -78,8 +82,14 @@ package struct JournalIndex: Sendable {
     unfinished[file.offset] ?? unfinishedBefore[file.path]
   }
 
+  /// Throws if others could send an upload elsewhere that a run is to continue: whoever can write to a journal can name another URL.
+  func checkUploads() throws(BatchError) {
+    if let flaw = flaws.min(by: { $0.key < $1.key })?.value ?? flawBefore { throw flaw }
+  }
+
   /// Takes over the uploads that broke off in the round before.
   mutating func takeUnfinished(of earlier: JournalIndex) {
+    flawBefore = earlier.flaws.min { $0.key < $1.key }?.value
     for upload in earlier.unfinished.values {
       // The file comes after the parts that all requests have.
       if let path = upload.lastFile { unfinishedBefore[path] = upload }
@@ -92,7 +102,7 @@ package struct JournalIndex: Sendable {
     let old = statuses[index]
     guard status.rawValue > old >> shift & 3 else { return }
     statuses[index] = old & ~(3 << shift) | status.rawValue << shift
-    if status == .accepted { (slices[offset], unfinished[offset]) = (nil, nil) }
+    if status == .accepted { (slices[offset], unfinished[offset], flaws[offset]) = (nil, nil, nil) }
   }
 
   private mutating func noteMention(of offset: Int64) {
@@ -109,7 +119,8 @@ package struct JournalIndex: Sendable {
   ) throws(BatchError) {
     let doubt = journal.head.doubt(sliceSize)
     let isClosed = try JournalReader.isClosed(journal.path)
-    let damaged = try journal.read(in: files) { line in
+    var flaw: BatchError?
+    let damaged = try journal.read(in: files, inspect: { flaw = .uploadsNotTrusted(journal.path, $0) }) { line in
       switch line {
       case .head, .closed, .damaged: break
       case .started(let offset):
@@ -120,7 +131,7 @@ package struct JournalIndex: Sendable {
         note(offset, accepted, journal.head, sliceSize)
       case .unfinished(let offset, let upload):
         noteMention(of: offset)
-        note(offset, upload)
+        note(offset, upload, flaw)
       case .record(let offset, let record):
         noteMention(of: offset)
         // The server accepted something, but not the bytes of the file.
@@ -142,13 +153,19 @@ package struct JournalIndex: Sendable {
   }
 
   /// Several journals may have data of one file: the upload of which the server has most is continued.
-  private mutating func note(_ offset: Int64, _ upload: UploadResumeData?) {
+  ///
+  /// - Parameter flaw: why the journal is not to be believed; nil if it is.
+  private mutating func note(_ offset: Int64, _ upload: UploadResumeData?, _ flaw: BatchError?) {
     guard status(of: offset) != .accepted else { return }
-    guard let upload else { return unfinished[offset] = nil }
+    guard let upload else {
+      (unfinished[offset], flaws[offset]) = (nil, nil)
+      return
+    }
     if let other = unfinished[offset], other.uploadURL != upload.uploadURL, other.hasMore(than: upload) {
       return
     }
     unfinished[offset] = upload
+    flaws[offset] = upload.uploadURL == nil ? nil : flaw
   }
 
   private mutating func note(
@@ -165,5 +182,28 @@ extension JournalHead {
   /// other idempotency keys.
   fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.FileStatus {
     isHarmlessTwice && self.sliceSize == sliceSize ? .repeatable : .doubtful
+  }
+}
+
+extension BatchError {
+  /// The error for a journal whose uploads are not continued; nil if only its owner can change it, who runs this process. The rule is
+  /// that of resume files.
+  fileprivate static func uploadsNotTrusted(_ path: LocalPath, _ ownership: AppendedFile.Ownership) -> BatchError? {
+    let shown = path.description.quoted
+    let message: Message
+    switch ownership {
+    case .own: return nil
+    case .open:
+      message = """
+        Other users may write to the journal \(shown), and could send an upload elsewhere that goes on: if you trust what it says, take \
+        that right away from them (chmod 600), or let no upload go on (\(SettingName.resumption)).
+        """
+    case .foreign, .special:
+      message = """
+        The journal \(shown) belongs to another user, who could send an upload elsewhere that goes on: name another directory, or let \
+        no upload go on (\(SettingName.resumption)).
+        """
+    }
+    return BatchError(.journalNotTrusted, on: path.description, message)
   }
 }

@@ -33,6 +33,9 @@ package struct JournalHead: Hashable, Sendable {
   /// runs have the same URL, because ``url`` has only the origin of a secret URL. Nil if forms are sent to a URL that is
   /// not secret.
   package var template: String?
+  /// Whether the line can't be read, so that the head has only what the journal's name and its other lines say. Then nothing else is
+  /// known about the run, such as its URL.
+  package private(set) var isReconstructed = false
 
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
@@ -62,6 +65,17 @@ package struct JournalHead: Hashable, Sendable {
       manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text,
       manifestPath: (try? line.path("manifest_path")) ?? nil,
       parent: line["parent"]?.text, begun: line["begun_ns"]?.integer, run: line["run"]?.text)
+  }
+
+  /// Reconstructs what was in the first line.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the journal, with the shard and the run in it.
+  ///   - manifest: the id of the manifest, which the records of the files repeat.
+  init(named name: JournalWriter.Name, manifest: String) {
+    // In doubt, a file that is sent twice is stored twice, and lines may be lost.
+    self.init(manifest: manifest, shard: name.shard, url: "", boot: "", run: name.run)
+    isReconstructed = true
   }
 
   package var json: JSONValue {

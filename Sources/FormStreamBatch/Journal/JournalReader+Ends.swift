@@ -6,7 +6,9 @@ import FormStreamJSON
 extension JournalReader {
   /// The first line; nil if the run ended before the line was written, and so before the run sent anything.
   ///
-  /// - Throws: `journalUnreadable`; `journalMalformed` if the file does not begin with the first line of a journal.
+  /// If the line can't be read, the head is reconstructed as far as that is possible.
+  ///
+  /// - Throws: `journalUnreadable`; `journalMalformed` if it is not known what run the file is of.
   static func head(of path: LocalPath) throws(BatchError) -> JournalHead? {
     guard let file = try open(path) else { return nil }
     // Each run reads the first lines of all shards' journals, so it reads only a small piece of each journal.
@@ -20,10 +22,22 @@ extension JournalReader {
     } catch {
       if case .system(let error) = error { throw unreadable(path, error) }
     }
+    if let head = try reconstructedHead(of: path) { return head }
     throw BatchError(
       .journalMalformed, on: path.description,
       "The file \(path.description.quoted) is named like a journal and does not begin like one. If it is one, it "
         + "is not known what its run sent; if not, move it to another directory.")
+  }
+
+  /// The head of a journal whose first line the disk has lost; nil if nothing says what run it is of.
+  private static func reconstructedHead(of path: LocalPath) throws(BatchError) -> JournalHead? {
+    guard let name = JournalWriter.Name(path.name) else { return nil }
+    var manifest: String?
+    try forEachLine(of: path) { line throws(BatchError) in
+      guard manifest == nil, JournalRecord.read(line) != nil else { return }
+      manifest = (try? JSONValue(parsing: Array(line)))?["manifest"]?.text
+    }
+    return manifest.map { JournalHead(named: name, manifest: $0) }
   }
 
   /// Whether a journal has no more than the first and the last line.

@@ -1,6 +1,6 @@
 package import FormStreamHTTP
 package import FormStreamMultipart
-import FormStreamPlatform
+package import FormStreamPlatform
 import FormStreamJSON
 
 /// A line of a journal.
@@ -57,19 +57,25 @@ package enum JournalReader {
 
   /// Passes each line of a journal to `receive`, in order. The last line is left out if it is torn.
   ///
+  /// - Parameter inspect: receives who can change the journal that is read.
   /// - Throws: `journalUnreadable`, and any error that `receive` throws.
   package static func read(
-    _ path: LocalPath, _ receive: (JournalLine) throws(BatchError) -> Void
+    _ path: LocalPath, inspect: (AppendedFile.Ownership) -> Void = { _ in },
+    _ receive: (JournalLine) throws(BatchError) -> Void
   ) throws(BatchError) {
-    try forEachLine(of: path) { line throws(BatchError) in try receive(parsed(line)) }
+    try forEachLine(of: path, inspect: inspect) { line throws(BatchError) in try receive(parsed(line)) }
   }
 
   /// Passes the text of each line to `receive`, as `read` does.
   static func forEachLine(
-    of path: LocalPath, _ receive: (UnsafeRawBufferPointer) throws(BatchError) -> Void
+    of path: LocalPath, inspect: (AppendedFile.Ownership) -> Void = { _ in },
+    _ receive: (UnsafeRawBufferPointer) throws(BatchError) -> Void
   ) throws(BatchError) {
     let source: DescriptorSource
-    do throws(SystemError) { source = try DescriptorSource(opening: path) } catch {
+    do throws(SystemError) {
+      source = try DescriptorSource(opening: path)
+      if let status = try source.status() { inspect(status.ownership) }
+    } catch {
       throw unreadable(path, error)
     }
     defer { source.close() }

@@ -38,12 +38,20 @@ struct JournalSummary {
 
   /// Passes on what the journal says about the files in a range: the record of each file, the accepted slices, and the
   /// started requests for files without a record. Returns how many lines of the journal can't be read.
+  ///
+  /// - Parameter inspect: receives who can change the journal.
   func read(
-    in range: Range<Int64>, _ receive: (JournalLine) -> Void
+    in range: Range<Int64>, inspect: (AppendedFile.Ownership) -> Void = { _ in }, _ receive: (JournalLine) -> Void
   ) throws(BatchError) -> Int {
     var damaged = 0
     var started: Set<Int64> = []
-    try JournalReader.read(path) { line throws(BatchError) in
+    // If the first line is gone, and not only damaged, it is missing all the same.
+    var isFirstMissing = head.isReconstructed
+    try JournalReader.read(path, inspect: inspect) { line throws(BatchError) in
+      if isFirstMissing {
+        isFirstMissing = false
+        if case .damaged = line {} else { damaged += 1 }
+      }
       switch line {
       case .head, .closed: break
       case .damaged: damaged += 1

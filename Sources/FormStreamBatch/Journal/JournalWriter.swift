@@ -49,6 +49,26 @@ package final class JournalWriter: Sendable {
   private static let prefix = "journal-"
   private static let suffix = ".jsonl"
 
+  /// The parts of a journal's name.
+  struct Name {
+    let shard: String?
+    let run: String
+
+    /// Nil if a run doesn't name its journal so.
+    init?(_ name: FileName) {
+      guard isJournal(name) else { return nil }
+      let text = String(decoding: name.bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count), as: UTF8.self)
+      // A UUID has five groups of digits.
+      let pieces = text.split(separator: "-", omittingEmptySubsequences: false)
+      let run = pieces.suffix(5).joined(separator: "-")
+      let part = pieces.dropLast(5).joined(separator: "-")
+      guard run.utf8.count == 36, pieces.suffix(5).allSatisfy({ $0.allSatisfy(\.isHexDigit) }) else { return nil }
+      self.run = run
+      shard = part == "all" ? nil : part.replacing("-of-", with: "/")
+      guard shard.map({ Shard(text: $0) != nil }) ?? true else { return nil }
+    }
+  }
+
   /// Whether a file of that name is a journal.
   package static func isJournal(_ name: FileName) -> Bool {
     name.bytes.starts(with: prefix.utf8)

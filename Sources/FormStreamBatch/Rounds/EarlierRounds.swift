@@ -66,7 +66,10 @@ struct EarlierRounds {
     var index = try JournalIndex(
       of: extent, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
       sliceSize: batch.sliceSize)
-    if batch.request.options.resumption.isChosen { try takeUnfinished(before: extent, in: &index) }
+    if batch.request.options.resumption.isChosen {
+      try takeUnfinished(before: extent, in: &index)
+      try index.checkUploads()
+    }
     guard journals.manifests.contains(where: { $0 != extent.id }) else { return index }
     let manifest = try ManifestReader(
       path, shard: batch.shard, acceptsTornEnd: RecordedRounds.isPartial(path))
@@ -107,7 +110,7 @@ struct EarlierRounds {
   private func difference(of manifest: String) throws(BatchError) -> String? {
     let url = batch.request.url.description
     let template = try batch.urlName(for: manifest)
-    for head in journals.heads(ofManifest: manifest) {
+    for head in journals.heads(ofManifest: manifest) where !head.isReconstructed {
       let difference: String? =
         if head.url != url {
           "a run to \(head.url), and this one is to \(url)"

@@ -7,7 +7,8 @@ extension BatchRun {
   func send(_ files: [BatchFile]) async {
     var unit = BatchRequest(
       members: files.map { file in
-        BatchRequest.Member(ending: FileOutcome(file, maybeDuplicate: maybeDuplicate(file)))
+        BatchRequest.Member(
+          ending: FileOutcome(file, maybeDuplicate: maybeDuplicate(file), hasUsedKey: hasUsedKey(file)))
       })
     if journal?.skipsDoubtful ?? false {
       finish(
@@ -49,6 +50,12 @@ extension BatchRun {
     case .repeatable: !plan.isHarmlessInLaterRuns
     case .unsent, .accepted, nil: false
     }
+  }
+
+  /// Whether an earlier run may have delivered the file with the idempotency key that this run sends.
+  private func hasUsedKey(_ file: BatchFile) -> Bool {
+    guard plan.sendsIdempotencyKeys, plan.isHarmlessInLaterRuns, !plan.request.method.isIdempotent else { return false }
+    return file.maybeDuplicate && file.keyRecord != nil || journal?.earlier.status(of: file.offset) == .repeatable
   }
 
   /// Opens the files of the unit. Files that can't be sent are finished and removed from the unit.

@@ -24,6 +24,10 @@ struct FileOutcome {
   private var begun: Int64?
   /// Whether one of the requests may have been carried out, and no later request succeeded.
   private var isInDoubt = false
+  /// Whether a server has failed with one of the requests, and may have carried it out, although it may be sent again.
+  private var hasServerFailed = false
+  /// Whether an earlier run may have delivered the file with the same idempotency key.
+  private var hasUsedKey: Bool
   /// The idempotency key of the requests that may have been carried out; nil if they had no key, or different keys.
   private var doubtfulKey: IdempotencyKey?
   /// Whether the server may have the file, or some of it.
@@ -33,9 +37,10 @@ struct FileOutcome {
   /// How many files the last request had.
   private var sharers = 1
 
-  init(_ file: BatchFile, maybeDuplicate: Bool) {
+  /// - Parameter hasUsedKey: whether an earlier run may have delivered the file with the idempotency key that this run sends.
+  init(_ file: BatchFile, maybeDuplicate: Bool, hasUsedKey: Bool = false) {
     self.file = file
-    self.maybeDuplicate = maybeDuplicate
+    (self.maybeDuplicate, self.hasUsedKey) = (maybeDuplicate, hasUsedKey)
   }
 
   mutating func skip() {
@@ -58,7 +63,7 @@ struct FileOutcome {
   mutating func fail(_ error: BatchError) {
     state =
       switch error.code {
-      case _ where isInDoubt: .unknown
+      case _ where isInDoubt || hasServerFailed: .unknown
       case .sourceChanged: .sourceChanged
       case .tooManyOpenFiles: .retryable
       default: .failed
@@ -79,7 +84,7 @@ struct FileOutcome {
       self.error = FileFailure(error)
     default: self.error = FileFailure(code: "request-failed", message: "\(error)")
     }
-    if isInDoubt { state = .unknown }
+    if isInDoubt || hasServerFailed { state = .unknown }
   }
 
   /// Notes that the first request for the file begins.
@@ -131,7 +136,7 @@ struct FileOutcome {
     if isInDoubt, !isIdempotent, key == nil || key != doubtfulKey { maybeDuplicate = true }
     // If another request for the file follows, it sends another slice. A doubt about this slice is not a doubt about the other
     // slice.
-    (isInDoubt, mayBeStored) = (false, true)
+    (isInDoubt, hasServerFailed, hasUsedKey, mayBeStored) = (false, false, false, true)
   }
 
   /// Notes the result of a request.
@@ -154,21 +159,40 @@ struct FileOutcome {
       noteDoubt(about: result.idempotencyKey)
     case .sourceChanged:
       let changed = (result.error?.underlying as? MultipartError)?.file
-      state = isInDoubt ? .unknown : ofChange(of: changed)
+      state = isInDoubt || hasServerFailed ? .unknown : ofChange(of: changed)
     case .failed where result.isOutOfDescriptors:
       state = isInDoubt ? .unknown : .retryable
       error = error.map {
         FileFailure(code: BatchError.Code.tooManyOpenFiles.rawValue, message: $0.message)
       }
-    case .failed: state = isInDoubt ? .unknown : .failed
+    case .failed: noteRefusal(result)
     // A request with the outcome `cancelled` was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
     }
+    if result.outcome == .retryable, result.mayBeCarriedOut { hasServerFailed = true }
     let isLocal =
       error?.code == BatchError.Code.inputUnreadable.rawValue
       || result.error?.code == .tlsFileUnusable
     isUnreadable = state == .failed && isLocal
   }
+
+  /// Notes that the last request was refused. A refusal says nothing about the requests before it.
+  ///
+  /// draft-ietf-httpapi-idempotency-key-header §2.7: 422 "if there is an attempt to reuse an idempotency key with a different request
+  /// payload", and 409 "if the request is retried, while the original request is still being processed". Both say that the server
+  /// knows the key, and neither says what became of the request that it first came with.
+  private mutating func noteRefusal(_ result: TransferResult) {
+    guard isInDoubt || hasServerFailed || hasUsedKey && result.idempotencyKey != nil && result.status != nil else {
+      state = .failed
+      return
+    }
+    state = .unknown
+    mayBeStored = true
+    note(isInDoubt || hasServerFailed ? "An earlier request for the file may have been carried out." : Self.earlierRun)
+  }
+
+  private static let earlierRun: Message =
+    "An earlier run has sent the file with the same idempotency key, and may have delivered it."
 
   /// Notes that the last request was not completed because of another file in it. So the request was not carried out.
   mutating func noteCutShort(by other: LocalPath) {

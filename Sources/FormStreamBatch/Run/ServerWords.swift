@@ -15,14 +15,17 @@ package struct ServerWords {
   ///
   /// - Parameter response: a response with its body, or the beginning of its body.
   package init?(_ response: TransferResponse) {
-    self.init(response.headers.decodedBeginning(of: response.body), ofType: response.headers["Content-Type"])
+    self.init(
+      response.headers.decodedBeginning(of: response.body), ofType: response.headers["Content-Type"],
+      isCut: response.isTruncated || response.headers.contains("Content-Encoding"))
   }
 
   /// - Parameters:
   ///   - body: the response's body, or its beginning, without a coding.
   ///   - type: the value of `Content-Type`; nil if there is none.
-  fileprivate init?(_ body: [UInt8], ofType type: String?) {
-    guard let all = Self.text(body, ofType: type) else { return nil }
+  ///   - isCut: whether the body may end inside a character.
+  fileprivate init?(_ body: [UInt8], ofType type: String?, isCut: Bool) {
+    guard let all = Self.text(body, ofType: type, isCut: isCut) else { return nil }
     var words = Self.line(all)
     // A long record, such as the receiver's, says at its end what was wrong.
     if words.count > Self.limit, let json = try? JSONValue(parsing: body), let message = Self.message(in: json) {
@@ -39,7 +42,7 @@ package struct ServerWords {
   }
 
   /// The text of a body; nil if its type or its bytes are not those of a text.
-  private static func text(_ body: [UInt8], ofType type: String?) -> String? {
+  private static func text(_ body: [UInt8], ofType type: String?, isCut: Bool) -> String? {
     let essence = type?.prefix { $0 != ";" }.lowercased().trimmingBlanks() ?? ""
     let textual = ["json", "xml", "javascript", "x-www-form-urlencoded", "yaml"]
     let isNamedText = essence.hasPrefix("text/") || textual.contains { essence.hasSuffix($0) }
@@ -49,14 +52,26 @@ package struct ServerWords {
     // The last byte of a text in Latin-1 may look like the beginning of a character in UTF-8.
     let charset = type?.lowercased() ?? ""
     let isNamedLatin = ["iso-8859-1", "latin1", "windows-1252"].contains { charset.contains($0) }
-    let latin = { String(String.UnicodeScalarView(body.map { Unicode.Scalar($0) })) }
-    if isNamedText, isNamedLatin { return latin() }
-    // The body may be cut off inside a character, of which up to three bytes are there.
-    for cut in 0...min(3, body.count) {
+    if isNamedText, isNamedLatin { return latin(body) }
+    // If the body was cut off inside a character, up to three bytes of it are there.
+    for cut in 0...(isCut ? min(3, body.count) : 0) {
       if let text = String(validating: body.dropLast(cut), as: UTF8.self) { return text }
     }
-    // Texts that are not UTF-8 are mostly Latin-1, whose bytes are the numbers of its characters.
-    return isNamedText ? latin() : nil
+    // Texts that are not UTF-8 are mostly Latin-1. Without a type, only what is mostly ASCII is one: other bytes may be anything.
+    return isNamedText || body.count(where: { $0 < 0x80 }) * 2 >= body.count ? latin(body) : nil
+  }
+
+  /// The characters of the bytes from 0x80 to 0x9F. Encoding Standard §4.2: "latin1" and "iso-8859-1" are labels of windows-1252.
+  private static let windows1252: [Unicode.Scalar] = [
+    "€", "\u{81}", "‚", "ƒ", "„", "…", "†", "‡", "ˆ", "‰", "Š", "‹", "Œ", "\u{8D}", "Ž", "\u{8F}", "\u{90}", "‘", "’", "“", "”",
+    "•", "–",
+    "—", "˜", "™", "š", "›", "œ", "\u{9D}", "ž", "Ÿ",
+  ]
+
+  /// The text of bytes in Latin-1, whose other bytes are the numbers of their characters.
+  private static func latin(_ body: [UInt8]) -> String {
+    let scalars = body.map { (0x80...0x9F).contains($0) ? windows1252[Int($0) - 0x80] : Unicode.Scalar($0) }
+    return String(String.UnicodeScalarView(scalars))
   }
 
   /// The text without line breaks, tabs and repeated blanks. A character on the screen may consist of any number of scalars, so
@@ -81,7 +96,7 @@ extension FileResult {
   /// What the server says about the file; nil if it says nothing, or did not refuse the file.
   private var serverWords: ServerWords? {
     guard let response, let status, !(200...299).contains(status) else { return nil }
-    return ServerWords(response.body, ofType: response.type)
+    return ServerWords(response.body, ofType: response.type, isCut: response.isTruncated)
   }
 
   /// Why the file was not accepted, with the server's own words; nil if it was accepted.
@@ -97,6 +112,6 @@ extension ServerWords {
       let body = response["body"]?.text.map({ Array($0.utf8) }) ?? response["body_b64"]?.text.flatMap({ base64Decoded($0) })
     else { return nil }
     // The record of a file has no headers, and its body is decoded already.
-    self.init(body, ofType: nil)
+    self.init(body, ofType: nil, isCut: response["truncated"] == .boolean(true))
   }
 }

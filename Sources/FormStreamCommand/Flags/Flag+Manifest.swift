@@ -65,7 +65,7 @@ extension Flag {
       detail: """
         The list goes to standard output, and the report to standard error. A file has one line, with tabs between its four \
         columns. The last column is the first 200 characters of the response or, if the response says nothing, why the file \
-        was not accepted.
+        was not accepted. With --json, each line is a record.
         """
     ) { (arguments, _) in arguments.manifest.listsFailures = true },
     Flag(

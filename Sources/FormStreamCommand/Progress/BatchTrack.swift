@@ -14,6 +14,8 @@ struct BatchTrack {
   /// Adds a step. Returns false if nothing is new except the time.
   mutating func update(_ snapshot: BatchProgress, at time: ContinuousClock.Instant) -> Bool {
     var snapshot = snapshot
+    // A run that has read nothing yet of what was just listed and compared has nothing to show. Perhaps nothing is new.
+    if latest?.stage == .comparing, snapshot.stage == .sending, snapshot.listed == 0, !snapshot.isListed { return false }
     if let latest {
       // The number of bytes handed over never falls, even if a request failed and its file is sent again. But it
       // reaches the total only when the last byte was handed over again.

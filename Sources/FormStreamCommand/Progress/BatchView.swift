@@ -26,6 +26,8 @@ struct BatchView: ProgressView {
       case .listing, .comparingURLs: count
       }
     }
+    // "0 of 0+" says nothing.
+    if progress.listed == 0, !progress.isListed { return "0 files" }
     return "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"
   }
 
@@ -40,7 +42,7 @@ struct BatchView: ProgressView {
   }
 
   private var isListing: Bool {
-    !progress.isListed && progress.stage != .stopping && progress.stage != .comparing
+    !progress.isListed && [.sending, .slowed].contains(progress.stage)
   }
 
   private var errors: String? {

@@ -1,4 +1,5 @@
 import FormStreamBatch
+import FormStreamJSON
 import FormStreamPlatform
 
 /// The list that `report` prints.
@@ -11,6 +12,8 @@ struct ReportedList {
   let kind: Kind
   /// The byte after each line.
   let terminator: UInt8
+  /// Whether each line is a record.
+  let hasRecords: Bool
 
   /// The flag that asks for the list.
   var flag: String { kind == .failures ? "--failures" : "--accepted" }
@@ -26,6 +29,13 @@ struct ReportedList {
       return nil
     }
     terminator = arguments.endsWithNUL ? 0 : 0x0A
+    hasRecords = arguments.printsJSON
+    if hasRecords, kind == .accepted {
+      throw .usage("--accepted and --json both go to standard output, and --accepted prints names: leave one out.")
+    }
+    if hasRecords, arguments.endsWithNUL {
+      throw .usage("--null is for names, and --json prints records, which end with a line break: leave one out.")
+    }
   }
 }
 
@@ -53,6 +63,7 @@ final class ReportListing {
   /// Prints what is left.
   func finish(_ report: BatchReport) throws {
     try failures?.forEach(of: report) { failure throws(Failure) in
+      if list.hasRecords { return try lines.write(failure.record.line()) }
       let state = failure.state?.rawValue ?? "missing"
       try write(failure.path, "\t\(state)\t\(failure.status.map(String.init) ?? "")\t\(visible(failure.text))")
     }

@@ -17,6 +17,7 @@ struct ReportPlan {
   let settlesDoubts: Bool
   /// The list that is printed; nil if there is none.
   let list: ReportedList?
+  /// Whether the report is printed as a record. The records of a list leave no room for it.
   let printsRecord: Bool
 }
 
@@ -44,13 +45,13 @@ extension ReportPlan {
     list = try ReportedList(arguments)
     if let list {
       let others = [
-        ("--json", arguments.printsJSON), ("--failed -", failed.isStandardOutput), ("--html -", page.isStandardOutput),
+        ("--failed -", failed.isStandardOutput), ("--html -", page.isStandardOutput),
       ]
       if let other = others.first(where: \.1)?.0 {
         throw .usage("\(list.flag) and \(other) both go to standard output: leave one out, or write one to a file.")
       }
     }
-    printsRecord = arguments.printsJSON
+    printsRecord = arguments.printsJSON && list == nil
   }
 }
 

@@ -5,57 +5,77 @@ import FormStreamPlatform
 /// The command that sends a list of failed files: the command that was typed, with the list in place of the files.
 struct NextCommand {
   private let words: [String]
-  private let hasSecrets: Bool
+  /// What is left out of the words, because messages get into logs.
+  private let secrets: [String]
 
   /// The flags about the files, which the list replaces.
   private static let dropped: Set<String> = [
     "failed", "manifest", "shard", "shards", "shard-base", "files-from", "files-from0", "include", "exclude", "hidden",
-    "keep-going", "all", "checksum", "resume-only", "at-least",
-  ]
-  /// The flags whose values may be secrets. Messages get into logs.
-  private static let secret: Set<String> = [
-    "header", "user", "oauth2-bearer", "cookie", "proxy", "proxy-user", "pass", "form", "field", "part-header",
-    "field-template", "query",
-    "idempotency-key", "upload-metadata",
+    "keep-going", "all", "resume-only", "at-least",
   ]
 
-  /// - Parameter url: the URL, as messages name it; nil if a file names it.
-  init(_ arguments: LowArguments, url: String?) throws(Failure) {
-    let replaced = try Self.replacedFiles(arguments.configured)
-    let spelledOut = arguments.configured.filter { $0.configurationFile.map(replaced.contains) ?? false }
-    var parser = ArgumentParser(spelledOut + arguments.words)
-    parser.verb = .send
-    var (words, hasSecrets) = ([String](), false)
-    while let item = try parser.next() {
+  init(_ arguments: LowArguments) throws(Failure) {
+    var (words, secrets) = ([String](), [String]())
+    for item in try Self.items(of: arguments) {
       switch item {
       // The command itself, the URL, and the files.
       case .word: continue
       case .off(let flag):
         words.append(flag.long.hasPrefix("no-") ? "--\(flag.long.dropFirst(3))" : "--no-\(flag.long)")
-      case .flag(let flag, let file) where flag.long == "config" && replaced.contains(ConfigFile.name(of: file)): continue
-      // Without the digests of these files, the next nights would compare them by size and time.
-      case .flag(let flag, _) where flag.long == "checksum": words.append("--sha256")
-      case .flag(let flag, let value) where !Self.dropped.contains(flag.long):
-        let isSecret = Self.secret.contains(flag.long) && !value.bytes.isEmpty
-        hasSecrets = hasSecrets || isSecret
-        let shown = isSecret ? "…" : Self.quoted(value.shown)
+      case .flag(let flag, let value):
+        let secret = HiddenValue(of: flag, value)
+        if let secret, !secrets.contains(secret.description) { secrets.append(secret.description) }
+        let shown = secret == nil ? Self.quoted(value.shown) : "…"
         switch flag.value {
         case nil: words.append("--\(flag.long)")
         case let kind? where kind.isOptional: words.append("--\(flag.long)" + (value.bytes.isEmpty ? "" : "=\(shown)"))
         case _?: words += ["--\(flag.long)", shown]
         }
-      case .flag: continue
       }
     }
-    if let url {
-      // Masked values are not what was typed.
-      let typed = arguments.operands.first?.text ?? ""
-      let isMasked = typed.contains { "?@".contains($0) } && typed != url
-      // With --put, the URL without its template would be another one. "…" is no URL.
-      words.append(!arguments.sending.puts ? Self.quoted(url) : isMasked ? "…" : Self.quoted(typed))
-      hasSecrets = hasSecrets || isMasked
+    // The first word is the URL, unless a file names it.
+    if arguments.request.urlFile == nil, let typed = arguments.operands.first {
+      // "***" would be sent as it is, and "…" is no URL.
+      let isMasked = typed.shown.hidingSecretsOfInvalidURL != typed.shown
+      words.append(isMasked ? "…" : Self.quoted(typed.shown))
+      if isMasked { secrets.append("the URL") }
     }
-    (self.words, self.hasSecrets) = (words, hasSecrets)
+    (self.words, self.secrets) = (words, secrets)
+  }
+
+  /// What was typed and holds for the list, too. A switch that was turned off is as if it had not been typed.
+  private static func items(of arguments: LowArguments) throws(Failure) -> [ArgumentParser.Item] {
+    let replaced = try replacedFiles(arguments.configured)
+    let spelledOut = arguments.configured.filter { $0.configurationFile.map(replaced.contains) ?? false }
+    var parser = ArgumentParser(spelledOut + arguments.words)
+    parser.verb = .send
+    var items: [ArgumentParser.Item] = []
+    while let item = try parser.next() {
+      switch item {
+      case .word: continue
+      case .off(let off):
+        items.removeAll { item in if case .flag(let flag, _) = item { flag.long == off.long } else { false } }
+      case .flag(let flag, let file) where flag.long == "config" && replaced.contains(ConfigFile.name(of: file)): continue
+      case .flag: break
+      }
+      items.append(item)
+    }
+    // Without the digests of these files, the next nights would compare them by size and time.
+    let comparesContents = items.contains { $0.isFlag("checksum") }
+    let (checksum, digest) = ("checksum", "sha256")
+    var hasDigests = false
+    return items.compactMap { item in
+      switch item {
+      case .off(let flag) where dropped.contains(flag.long) || flag.long == checksum: return nil
+      case .off(let flag) where flag.long == digest && comparesContents: return nil
+      case .flag(let flag, _) where dropped.contains(flag.long): return nil
+      case .flag(let flag, let value) where flag.long == checksum || flag.long == digest:
+        guard !hasDigests, let flag = Flag.named(digest, for: .send) else { return nil }
+        hasDigests = true
+        return .flag(flag, value)
+      default: return item
+      }
+    }
   }
 
   /// The names of the configuration files that the next command can't read, so that their other flags are spelled out: files with
@@ -66,22 +86,28 @@ struct NextCommand {
       var parser = ArgumentParser(flags)
       parser.verb = .send
       while let item = try parser.next() {
-        if case .flag(let flag, _) = item, dropped.contains(flag.long) { replaced.insert(name) }
+        guard case .flag(let flag, _) = item else { continue }
+        if dropped.contains(flag.long) || flag.long == "checksum" { replaced.insert(name) }
       }
     }
     return replaced
   }
 
-  /// The line for a list.
+  /// The line for a list. What a shell reads as a comment may be pasted with it.
   func line(sending list: LocalPath) -> String {
     let line = (["formstream", "send", "--manifest", Self.quoted(list.description)] + words).joined(separator: " ")
-    return hasSecrets ? "\(line)  (What may be a secret is left out.)" : line
+    if secrets.isEmpty { return line }
+    return "\(line)  # What may be a secret is left out (…): \(secrets.joined(separator: ", "))."
   }
 
   private static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:,=@%+".utf8.contains($0) } && !word.isEmpty
     return isPlain ? word : word.shellQuoted
   }
+}
+
+extension ArgumentParser.Item {
+  fileprivate func isFlag(_ name: String) -> Bool { if case .flag(let flag, _) = self { flag.long == name } else { false } }
 }
 
 extension Argument {

@@ -59,7 +59,7 @@ extension SendPlan {
       notes.append("The journal in \"\(journal)\" goes on: the list is of files that its runs could not send.")
     }
     self.batch = batch
-    next = try NextCommand(arguments, url: request.urlFile == nil ? batch.request.url.description : nil)
+    next = try NextCommand(arguments)
     cookieJar = request.cookieJar?.path
     printsRecords = arguments.printsJSON
     progress = input.usable(request.progress)

@@ -84,7 +84,7 @@ extension TransferRun {
       mayBeSentAgain: resumeData?.uploadURL != nil
         || request.options.permitRepetition(
           of: request.method, after: verdict.outcome, getsKey: history.sendsKey),
-      resumeData: resumeData, isOutOfPatience: history.isOutOfPatience)
+      resumeData: resumeData, mayBeCarriedOut: history.doubt != .none, isOutOfPatience: history.isOutOfPatience)
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result
   }

@@ -79,6 +79,8 @@ public struct TransferResult: Sendable {
   /// What another request needs to go on where this one broke (``TransferOptions/resuming``); nil if there is nothing to
   /// continue.
   public internal(set) var resumeData: UploadResumeData?
+  /// Whether one of the attempts may have been carried out, at least in part.
+  package internal(set) var mayBeCarriedOut = false
   /// Whether a server that keeps the upload was tried for as long as ``RetryPolicy/patience`` allows.
   package internal(set) var isOutOfPatience = false
 

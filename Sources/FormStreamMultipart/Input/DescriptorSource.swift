@@ -12,6 +12,13 @@ package final class DescriptorSource: ByteSource {
     descriptor = try Descriptor(duplicating: number)
   }
 
+  /// The status of what is read; nil after its end.
+  package func status() throws(SystemError) -> FileStatus? {
+    let number = descriptor?.withNumber { $0 }
+    guard let number else { return nil }
+    return try FileStatus(ofDescriptor: number)
+  }
+
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     guard descriptor != nil else { return 0 }
     let count = try descriptor?.read(into: buffer) ?? 0

@@ -61,6 +61,13 @@ package struct FileStatus: Sendable {
   package let kind: Kind
   package let identity: FileIdentity
   let links: UInt64
+  let owner: UInt32
+  let mode: UInt32
+
+  /// Who can change the file.
+  package var ownership: AppendedFile.Ownership {
+    AppendedFile.Ownership(isRegular: kind == .regular, owner: owner, mode: mode)
+  }
 }
 
 extension FileStatus {

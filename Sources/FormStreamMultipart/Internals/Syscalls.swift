@@ -222,6 +222,7 @@ extension FileStatus {
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
       modified: Timestamp(status.st_mtim), changed: Timestamp(status.st_ctim))
     links = UInt64(status.st_nlink)
+    (owner, mode) = (status.st_uid, status.st_mode)
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .regular

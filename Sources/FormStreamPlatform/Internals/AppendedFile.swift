@@ -81,6 +81,11 @@ package final class AppendedFile: Sendable {
     case open
     /// It is no regular file: a device, or a pipe.
     case special
+
+    /// C: `geteuid`
+    package init(isRegular: Bool, owner: UInt32, mode: UInt32) {
+      self = !isRegular ? .special : owner != geteuid() ? .foreign : mode & (S_IWGRP | S_IWOTH) == 0 ? .own : .open
+    }
   }
 
   /// C: `fstat`, `geteuid`
@@ -88,9 +93,7 @@ package final class AppendedFile: Sendable {
     try descriptor.withNumber { number throws(SystemError) in
       var status = stat()
       _ = try retryingInterrupts { fstat(number, &status) }
-      guard status.st_mode & S_IFMT == S_IFREG else { return .special }
-      guard status.st_uid == geteuid() else { return .foreign }
-      return status.st_mode & (S_IWGRP | S_IWOTH) == 0 ? .own : .open
+      return Ownership(isRegular: status.st_mode & S_IFMT == S_IFREG, owner: status.st_uid, mode: status.st_mode)
     }
   }
 

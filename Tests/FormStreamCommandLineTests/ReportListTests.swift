@@ -89,7 +89,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--failures --accepted", "two lists"), ("-0", "add one of them"), ("--failures --json", "--failures and --json"),
+    ("--failures --accepted", "two lists"), ("--deletable --accepted", "two lists"), ("--deletable --manifest m", "all rounds"),
+    ("-0", "add one of them"), ("--failures --json", "--failures and --json"),
     ("--accepted --failed -", "--failed -"), ("--failures --html -", "--html -"),
   ]) func `two texts on one output are refused`(_ flags: String, says: String) throws {
     let run = try shell("mkdir j; $F report \(flags) j")

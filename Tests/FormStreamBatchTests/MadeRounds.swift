@@ -18,13 +18,20 @@ final class MadeRounds {
   /// The versions of the files that are there.
   private var versions: [String: (size: Int64, modified: Int64)] = [:]
   private static let names = ["a", "b", "c", "d/e", "d/f", "d/g/h", "dx", "z"]
+  /// Whether files change in most rounds, and mostly nobody knows whether the server has them.
+  private let areDoubtful: Bool
 
-  init(seed: UInt64, in place: TemporaryDirectory) throws {
-    (self.place, draw) = (place, SeededSequence(seed: seed))
+  init(seed: UInt64, areDoubtful: Bool = false, in place: TemporaryDirectory) throws {
+    (self.place, draw, self.areDoubtful) = (place, SeededSequence(seed: seed), areDoubtful)
     try makeDirectory(place.local("j"))
   }
 
   private func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &draw) < percent }
+
+  private func uuid() -> String {
+    let digits = Array((0..<32).map { _ in String(Int.random(in: 0..<16, using: &draw), radix: 16) }.joined())
+    return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+  }
 
   static func file(_ name: String, size: Int64, modified: Int64) -> BatchFile {
     BatchFile(
@@ -37,8 +44,9 @@ final class MadeRounds {
     for name in Self.names {
       if chance(15) {
         versions[name] = nil
-      } else if versions[name] == nil || chance(20) {
-        versions[name] = (Int64.random(in: 1...2, using: &draw), Int64.random(in: 1...2, using: &draw))
+      } else if versions[name] == nil || chance(areDoubtful ? 70 : 20) {
+        let most: Int64 = areDoubtful ? 9 : 2
+        versions[name] = (Int64.random(in: 1...most, using: &draw), Int64.random(in: 1...most, using: &draw))
       }
     }
     let isHidden = chance(8)
@@ -68,7 +76,7 @@ final class MadeRounds {
     guard !entries.isEmpty else { return false }
     rounds += 1
     let encoder = ManifestEncoder(
-      root: "/r", listing: "l", hasOneRoot: true, round: entries.round, journals: earlier.unnamedRuns)
+      root: "/r", id: uuid(), listing: "l", hasOneRoot: true, round: entries.round, journals: earlier.unnamedRuns)
     var bytes = encoder.header
     while let piece = try entries.nextPiece() { bytes += piece }
     let path = place.local("j/\(RecordedRounds.name(of: rounds).bytes.text)")
@@ -76,13 +84,21 @@ final class MadeRounds {
     clock += chance(5) ? -1_000_000 : 1000
     for _ in 0..<Int.random(in: 1...2, using: &draw) { try addJournal(of: path) }
     if chance(25) { try addFailedList(of: path) }
+    if chance(20) { try addFailedList(ofRound: Int.random(in: 1...rounds, using: &draw)) }
     return true
+  }
+
+  /// A list of some files of an earlier round, which is sent now.
+  func addFailedList(ofRound number: Int) throws {
+    let path = place.local("j/\(RecordedRounds.name(of: number).bytes.text)")
+    if FileManager.default.fileExists(atPath: path.description) { try addFailedList(of: path) }
   }
 
   /// A list of some files of a round, which is sent.
   private func addFailedList(of path: LocalPath) throws {
     let reader = try ManifestReader(path)
-    var encoder = ManifestEncoder(root: "/r", hasOneRoot: true, round: reader.round, parent: reader.id, isFailedList: true)
+    var encoder = ManifestEncoder(
+      root: "/r", id: uuid(), hasOneRoot: true, round: reader.round, parent: reader.id, isFailedList: true)
     var bytes = encoder.header
     while let file = try reader.next() {
       guard chance(50) else { continue }
@@ -91,13 +107,14 @@ final class MadeRounds {
       bytes += encoder.line(for: again)
     }
     let list = place.local("j/failed-\(encoder.id).jsonl")
+    guard bytes.count > encoder.header.count else { return }
     try writeFile(list, bytes)
     try addJournal(of: list, parent: reader.id)
   }
 
   /// The journal of a run that sends some files of a manifest.
   private func addJournal(of path: LocalPath, parent: String? = nil) throws {
-    let run = UUID().uuidString.lowercased()
+    let run = uuid()
     let begun = clock
     var lines: [UInt8] = JournalHead(
       manifest: try ManifestReader.header(of: path).id, shard: nil, url: "http://h/", boot: chance(90) ? "b" : "other",
@@ -106,12 +123,13 @@ final class MadeRounds {
     ).json.line()
     let reader = try ManifestReader(path)
     while let file = try reader.next() {
-      guard chance(90) else { continue }
+      // A list whose journal mentions no file says nothing.
+      guard chance(90) || parent != nil && file.index == 0 else { continue }
       lines += JournalMark.started(file.offset).line()
       if chance(5) { lines += JournalMark.accepted(file.offset, AcceptedSlices(bytes: chance(70) ? 1 : 0, changed: 7)).line() }
       guard chance(93) else { continue }
-      let outcome =
-        ["ok", "ok", "ok", "ok", "failed", "unknown", "retryable", "source-changed"].randomElement(using: &draw) ?? "ok"
+      let outcomes = ["ok", "ok", "ok", "ok", "failed", "unknown", "retryable", "source-changed"]
+      let outcome = areDoubtful && chance(80) ? "unknown" : outcomes.randomElement(using: &draw) ?? "ok"
       let isMarked = chance(10)
       let error = outcome == "ok" ? "null" : #"{"code":"status-refused","message":"It \"failed\" \#(clock)."}"#
       lines += Array(

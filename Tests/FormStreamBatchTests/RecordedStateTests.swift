@@ -1,4 +1,6 @@
+import FormStreamHTTP
 import FormStreamJSON
+import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamTestSupport
@@ -13,8 +15,8 @@ import Testing
 
   init() throws { place = try TemporaryDirectory(inMemory: true) }
 
-  private func rounds(_ count: Int, seed: UInt64) throws -> MadeRounds {
-    let made = try MadeRounds(seed: seed, in: place)
+  private func rounds(_ count: Int, seed: UInt64, areDoubtful: Bool = false) throws -> MadeRounds {
+    let made = try MadeRounds(seed: seed, areDoubtful: areDoubtful, in: place)
     for number in 0..<count {
       try made.add()
       if number % 4 == 2 { try made.settle() }
@@ -23,9 +25,9 @@ import Testing
   }
 
   /// The rounds and the report must not depend on a state, nor on the files that it sums up.
-  @Test(arguments: 0..<16)
+  @Test(arguments: 0..<20)
   func `a state changes nothing, and stands for the files that it sums up`(_ seed: UInt64) throws {
-    let made = try rounds(9, seed: seed)
+    let made = try rounds(9, seed: seed, areDoubtful: seed % 4 == 3)
     let listing = made.listing()
     let expected = try MadeRounds.Answers(of: made, listing: listing)
     func check(_ at: String) throws {
@@ -43,6 +45,49 @@ import Testing
     try check("with the second state")
     try made.removeSummedUp()
     try check("without the files of the second state")
+  }
+
+  /// Regression: a list whose round was summed up was not seen, so the next round sent its files again, unmarked.
+  @Test(arguments: [12, 13, 14])
+  func `a list of failed files of a round that is summed up is seen`(_ seed: UInt64) throws {
+    let made = try rounds(6, seed: seed)
+    #expect(try made.sumUp(keeping: 2))
+    try made.addFailedList(ofRound: 1)
+    let earlier = try EarlierManifests(of: JournalSet(in: [made.directory]), taking: .rounds(in: made.directory))
+    #expect(earlier.journals.state == nil)
+    let listing = made.listing()
+    let found = try MadeRounds.Answers(of: made, listing: listing)
+    try FileManager.default.removeItem(atPath: place.path("j/state.jsonl"))
+    let expected = try MadeRounds.Answers(of: made, listing: listing)
+    #expect(found == expected, "\(found.difference(from: expected))")
+  }
+
+  /// Regression: all pairs of versions were compared for each entry, so a file that failed in 300 rounds stopped the run.
+  @Test func `a file with many doubtful versions has one line`() throws {
+    let made = try rounds(16, seed: 15, areDoubtful: true)
+    #expect(try made.sumUp(keeping: 1))
+    let lines = try lines(of: place.path("j/state.jsonl")).filter { $0.contains(#""path":"a""#) }
+    #expect(lines.count == 1)
+    #expect(lines.allSatisfy { $0.count(where: { $0 == "{" }) > 8 })
+  }
+
+  @Test func `if there are too many doubtful versions, any version is in doubt`() throws {
+    func known(_ number: Int) -> KnownFile {
+      let file = MadeRounds.file("a", size: Int64(number), modified: 1)
+      return KnownFile(file, nil, .doubtful, nil, of: "m", SendingPeriod(first: Int64(number), last: Int64(number)))
+    }
+    var history = FileHistory()
+    for number in 1...1000 { history.add(known(number)) }
+    #expect(history.doubts.count <= FileHistory.maximumDoubts)
+    for size in [1, 500, 1000, 2000] as [Int64] {
+      var contents = ListedContents(MadeRounds.file("a", size: size, modified: 1), isCompared: false)
+      #expect(history.status(of: &contents) == .doubtful)
+    }
+    #expect(FileHistory(history.bytes) == history)
+  }
+
+  private func lines(of path: String) throws -> [String] {
+    try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
   }
 
   /// More rounds must not see any difference either.
@@ -95,7 +140,7 @@ import Testing
     default:
       let head = JournalHead(
         manifest: usable.manifests.all[0].id, shard: nil, url: "http://h/", boot: "b", run: "another")
-      try place.write("j/journal-another.jsonl", head.json.line())
+      try place.write("j/journal-another.jsonl", head.json.line() + JournalMark.started(1).line())
     }
     let set = try JournalSet(in: [made.directory])
     #expect(set.state == nil)
@@ -172,5 +217,146 @@ import Testing
     let earlier = try EarlierManifests(of: JournalSet(in: [made.directory]), named: [list])
     let error = #expect(throws: BatchError.self) { try earlier.checkRounds() }
     #expect(error?.description.contains("is of a round that it sums up") == true, "\(error?.description ?? "-")")
+  }
+
+  /// Regression: a list of failed files was sent with the journal of its round even if it was sent to another URL.
+  @Test(arguments: [("http://h/", true), ("http://other/", false)])
+  func `a list of a round that is summed up belongs to the journals only if it is sent to their URL`(
+    _ url: String, _ belongs: Bool
+  ) throws {
+    let made = try rounds(6, seed: 16)
+    let first = try ManifestReader.header(of: place.local("j/manifest.jsonl"))
+    let encoder = ManifestEncoder(root: "/r", hasOneRoot: true, round: first.round, parent: first.id, isFailedList: true)
+    let list = try ManifestReader(place.write("list", encoder.header))
+    #expect(try made.sumUp(keeping: 2))
+    try made.removeSummedUp()
+    let batch = Batch(request: try TransferRequest(.post, url), sniffer: MediaTypeSniffer(policy: .extension))
+    #expect(list.belongs(to: try JournalSet(in: [made.directory]), as: batch) == belongs)
+  }
+
+  /// Regression: what was settled after a state had been written was forgotten if the clock had gone back meanwhile.
+  @Test func `what is settled after a state is settled whatever the clock says`() throws {
+    let made = try rounds(6, seed: 17)
+    #expect(try made.sumUp(keeping: 1))
+    let state = try #require(try JournalSet(in: [made.directory]).state)
+    let doubts = try MadeRounds.Answers(of: made).report.doubts.filter { state.sumsUp(manifest: $0.manifest) }
+    try #require(!doubts.isEmpty)
+    let known = Set(try JournalReader.records(in: made.directory))
+    try made.settle()
+    let written = try #require(try JournalReader.records(in: made.directory).first { !known.contains($0) })
+    let text = try String(contentsOfFile: written.description, encoding: .utf8)
+    try writeFile(written, Array(text.replacing(#/"time_ns":\d/#) { _ in #""time_ns":"# }.utf8))
+    #expect(try Set(MadeRounds.Answers(of: made).report.doubts).isDisjoint(with: doubts))
+    // The next state knows it as well.
+    #expect(try made.sumUp(keeping: 0))
+    let journals = try JournalSet(in: [made.directory])
+    var settled = try SettledDoubts(in: [made.directory], journals)
+    try journals.state?.forEach { $0.noteSettled(in: &settled) }
+    #expect(doubts.allSatisfy(settled.settles))
+  }
+
+  /// Regression: a directory that was named twice had two states, so none was used.
+  @Test func `a directory that is named twice counts once`() throws {
+    let made = try rounds(6, seed: 18)
+    #expect(try made.sumUp(keeping: 2))
+    try made.removeSummedUp()
+    let journals = try JournalSet(in: [made.directory, place.local("j/../j")])
+    #expect(journals.state != nil, "\(journals.unusableState ?? "-")")
+  }
+
+  /// Regression: the run that was later replaced what the other had written.
+  @Test func `a run does not replace a state that another has written meanwhile`() throws {
+    let made = try rounds(6, seed: 19)
+    let earlier = try EarlierManifests(of: JournalSet(in: [made.directory]), taking: .rounds(in: made.directory))
+    var late = try StateWriter(earlier, in: made.directory, sliceSize: nil, temporaryDirectory: LocalPath(place.path))
+    #expect(try made.sumUp(keeping: 1))
+    #expect(try !late.sumUp(through: 2, boot: "b"))
+    #expect(try JournalSet(in: [made.directory]).state?.through == made.rounds - 1)
+  }
+
+  @Test func `rounds before one to which a run still adds something are summed up`() throws {
+    let made = try rounds(6, seed: 20)
+    let header = try ManifestReader.header(of: place.local("j/manifest-3.jsonl"))
+    let writer = try JournalWriter(
+      in: DirectoryDescriptor(made.directory),
+      JournalHead(manifest: header.id, shard: nil, url: "http://h/", boot: "b", run: "still-sent"))
+    #expect(try made.sumUp(keeping: 1))
+    #expect(try JournalSet(in: [made.directory]).state?.through == 2)
+    #expect(try !made.sumUp(keeping: 1))
+    try writer.close()
+    #expect(try made.sumUp(keeping: 1))
+    #expect(try JournalSet(in: [made.directory]).state?.through == made.rounds - 1)
+  }
+
+  /// Regression: such a journal was taken for something that the state doesn't know, and its files may have been deleted.
+  @Test func `a journal that mentions no files is no conflict`() throws {
+    let made = try rounds(6, seed: 21)
+    let expected = try MadeRounds.Answers(of: made)
+    let header = try ManifestReader.header(of: place.local("j/manifest.jsonl"))
+    #expect(try made.sumUp(keeping: 1))
+    try made.removeSummedUp()
+    let writer = try JournalWriter(
+      in: DirectoryDescriptor(made.directory),
+      JournalHead(manifest: header.id, shard: nil, url: "http://h/", boot: "b", run: "refused"))
+    try writer.close()
+    let answers = try MadeRounds.Answers(of: made)
+    #expect(answers == expected, "\(answers.difference(from: expected))")
+  }
+
+  /// The results of such a manifest don't count for the rounds, but they do for `plan --against`, which must know their order.
+  @Test func `no round is summed up if the directory has journals of another manifest`() throws {
+    let made = try rounds(6, seed: 22)
+    let encoder = ManifestEncoder(root: "/r", hasOneRoot: true)
+    let other = try place.write("other", encoder.header)
+    var lines = JournalHead(
+      manifest: encoder.id, shard: nil, url: "http://h/", boot: "b", manifestPath: other, run: "another"
+    ).json.line()
+    try place.write("j/journal-another.jsonl", lines + JournalMark.closed(isComplete: true).line())
+    #expect(try made.sumUp(keeping: 3))
+    lines += JournalMark.started(Int64(encoder.header.count)).line()
+    try place.write("j/journal-another.jsonl", lines)
+    #expect(try !made.sumUp(keeping: 1))
+    #expect(try JournalSet(in: [made.directory]).state?.through == made.rounds - 3)
+  }
+
+  /// Regression: the error was dropped, so a cancelled batch listed and compared its files to the end.
+  @Test func `a batch can be cancelled while it sums up rounds`() throws {
+    let made = try rounds(6, seed: 23)
+    try makeDirectory(place.local("in"))
+    let cancellation = BatchCancellation()
+    var summedUp = 0
+    let comparison = RecordedListing.Comparison(
+      rounds: try RecordedRounds(in: made.directory),
+      manifests: try EarlierManifests(of: JournalSet(in: [made.directory]), taking: .rounds(in: made.directory)),
+      rules: RoundRules(), sliceSize: nil, keepsAccepted: false, temporaryDirectory: LocalPath(place.path),
+      cancellation: cancellation, maximumRounds: 3, keptRounds: 2)
+    let error = #expect(throws: BatchError.self) {
+      try RecordedListing.newRound(
+        in: DirectoryDescriptor(made.directory), at: made.directory, named: "l", followsLinks: false, after: comparison,
+        { step in
+          guard step == .summingUp else { return }
+          summedUp += 1
+          if summedUp == 3 { cancellation.cancel() }
+        }, makeCheck: { _ in nil }, { () throws(BatchError) in try FileListing([.path(place.local("in"))], ListingOptions()) })
+    }
+    #expect(error?.code == .cancelled)
+    #expect(summedUp == 3)
+    #expect(try JournalSet(in: [made.directory]).state == nil)
+  }
+
+  /// What no file and no entry needs is left out, so the state does not grow with the number of rounds.
+  @Test func `a state has no lines about manifests that nothing leads to`() throws {
+    let made = try MadeRounds(seed: 24, areDoubtful: true, in: place)
+    for number in 1...16 {
+      try made.add()
+      guard number % 4 == 0 else { continue }
+      #expect(try made.sumUp(keeping: 3))
+      try made.removeSummedUp()
+    }
+    let state = try #require(try JournalSet(in: [made.directory]).state)
+    #expect(state.manifests.all.count < state.counts.manifests)
+    #expect(state.through == made.rounds - 3)
+    let report = try MadeRounds.Answers(of: made).report
+    #expect(report.rounds >= made.rounds)
   }
 }

@@ -40,6 +40,7 @@ import Testing
     "report html": ("$F report --manifest m --html page j; cat page", "/d/c</th><td>missing</td>"),
     "report failures": ("$F report --manifest m --failures j", "t/d/c\tmissing\t\tNo journal has a result for it.\n"),
     "report accepted": ("cd t; echo $($F report --manifest ../m --accepted ../j)", "t/a.txt "),
+    "report deletable": ("$F report --manifest m --deletable j 2>&1", "--deletable is about all rounds"),
     "report null": ("$F report --manifest m --accepted -0 j | tr '\\0' '|'", "t/a.txt|"),
     "report settle": ("$F report --manifest m --settle --json j", "\"settled\":0"),
     "report json": ("$F report --manifest m --json j", "\"schema\":\"formstream.report/1\""),

@@ -119,7 +119,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--failures --accepted", "two lists"), ("-0", "add one of them"), ("--accepted --json", "--accepted and --json"),
+    ("--failures --accepted", "two lists"), ("--deletable --accepted", "two lists"), ("--deletable --manifest m", "all rounds"),
+    ("-0", "add one of them"), ("--accepted --json", "--accepted and --json"), ("--deletable --json", "--deletable and --json"),
     ("--failures --json -0", "--null is for names"), ("--failures --json --failed -", "--failed -"),
     ("--accepted --failed -", "--failed -"), ("--failures --html -", "--html -"),
   ]) func `two texts on one output are refused`(_ flags: String, says: String) throws {

@@ -86,6 +86,14 @@ extension JournalReader {
     try ending(of: path) != .open
   }
 
+  /// Whether the run of a journal may still go on. A run locks its journal; on a file system without locks, nobody knows.
+  static func isInUse(_ journal: FileName, in directory: LocalPath) -> Bool {
+    guard let directory = try? DirectoryDescriptor(directory),
+      let file = try? AppendedFile(continuing: journal, in: directory)
+    else { return true }
+    return (try? file.lockSurely()) != true
+  }
+
   static func size(of path: LocalPath) throws(BatchError) -> Int64 {
     guard let file = try open(path) else { return 0 }
     do throws(SystemError) { return try file.size } catch { throw unreadable(path, error) }

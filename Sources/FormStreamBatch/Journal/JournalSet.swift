@@ -9,27 +9,40 @@ package struct JournalSet: Sendable {
     let head: JournalHead
   }
 
-  let directories: [LocalPath]
+  package let directories: [LocalPath]
   private var members: [String: [Member]] = [:]
   /// The state that sums up old rounds, whose journals are left out then; nil if there is none, or if it can't be used.
   package private(set) var state: RecordedState?
   /// Why the state that is there can't be used, as the end of a sentence; nil if there is none, or if it is used.
   private(set) var unusableState: String?
+  /// The file of the state as it was before the journals were read; nil if there was none. If several directories have one, it is
+  /// one of them.
+  private(set) var stateFile: FileIdentity?
+  /// The manifests that the state sums up, and that journals beside it are about which it need not know.
+  private(set) var mentionedBesides: Set<String> = []
+  /// The journals beside the state that are about these manifests and have begun, and mention no files.
+  private(set) var begunBesides: [LocalPath] = []
 
   /// - Throws: `journalUnreadable`; `journalMalformed`.
   package init(in directories: [LocalPath]) throws(BatchError) { try self.init(in: directories, usesState: true) }
 
   /// - Parameter usesState: whether the journals of rounds that a state sums up are left out.
   init(in directories: [LocalPath], usesState: Bool, unusable reason: String? = nil) throws(BatchError) {
-    self.directories = directories
+    var seen: Set<[UInt64]> = []
+    // A directory that is named twice counts once.
+    self.directories = directories.filter { directory in
+      guard let identity = try? FileStatus(of: directory, followsSymlinks: true).identity else { return true }
+      return seen.insert([identity.device, identity.inode]).inserted
+    }
     unusableState = reason
+    for directory in self.directories { stateFile = RecordedState.identity(in: directory) ?? stateFile }
     if usesState, let state = try findState() {
       guard let conflict = try addJournals(besides: state) else {
         self.state = state
         return
       }
       unusableState = conflict
-      members = [:]
+      (members, mentionedBesides, begunBesides) = ([:], [], [])
     }
     _ = try addJournals(besides: nil)
   }
@@ -63,8 +76,14 @@ package struct JournalSet: Sendable {
         if let state, state.sumsUp(path) { continue }
         guard let head = try JournalReader.head(of: path) else { continue }
         if let state, state.sumsUp(manifest: head.manifest) {
+          mentionedBesides.insert(head.manifest)
           // A copy of a journal may have another name.
           if let run = head.run, let size = state.manifests.runs[run], try JournalReader.size(of: path) <= size { continue }
+          // A run that has sent nothing has nothing to add.
+          if try JournalReader.mentionsNoFiles(path) {
+            begunBesides.append(path)
+            continue
+          }
           return "\(LocalPath(bytes: path.name.bytes).description.quoted) is of a round that it sums up, and was not there"
         }
         let member = Member(path: path, head: head)
@@ -92,6 +111,22 @@ package struct JournalSet: Sendable {
     let (size, otherSize) = (try JournalReader.size(of: one.path), try JournalReader.size(of: other.path))
     if size != otherSize { return size > otherSize }
     return try lastTime(of: one.path) < lastTime(of: other.path)
+  }
+
+  /// The id of a manifest that is named.
+  ///
+  /// - Parameter directories: the directories with its journals.
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  package static func id(of manifest: LocalPath, in directories: [LocalPath]) throws(BatchError) -> String {
+    do throws(BatchError) { return try ManifestReader.header(of: manifest).id } catch {
+      guard error.code == .manifestUnreadable, let state = try? JournalSet(in: directories).state, state.sumsUp(manifest) else {
+        throw error
+      }
+      throw BatchError(
+        .manifestUnreadable, on: manifest.description,
+        "The manifest \(manifest.description.quoted) is not there any more, and \(RecordedState.fileName) sums up its round: only "
+          + "the report about all rounds has its files.", underlying: error.underlying)
+    }
   }
 
   /// The names of all runs.

@@ -6,9 +6,12 @@ extension ManifestReader {
   package func belongs(to journals: JournalSet, as batch: Batch) -> Bool {
     guard let parent else { return false }
     // If the files of the list's round were deleted, the run says so, and sends nothing.
-    if journals.state?.sumsUp(manifest: parent) == true { return true }
-    let heads = journals.heads(ofManifest: parent)
-    return !heads.isEmpty
-      && heads.allSatisfy { $0.url == batch.request.url.description && ($0.template == nil) == (batch.urls == nil) }
+    let targets =
+      journals.heads(ofManifest: parent).map { ($0.url, $0.template) }
+      + (journals.state?.manifests[parent]?.journals ?? []).map { ($0.url, $0.template) }
+    return !targets.isEmpty
+      && targets.allSatisfy { url, template in
+        url == batch.request.url.description && (template == nil) == (batch.urls == nil)
+      }
   }
 }

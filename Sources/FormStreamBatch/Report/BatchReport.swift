@@ -128,7 +128,7 @@ package struct BatchReport: Sendable {
     begin: (ManifestReader) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     let set = try journals ?? JournalSet(in: directories, usesState: false)
-    rounds = manifests.count + (set.state?.manifests.all.count ?? 0)
+    rounds = manifests.count + (set.state?.counts.manifests ?? 0)
     settledDoubts = try SettledDoubts(in: directories, set)
     var files = rounds > 1 ? RoundFindings(in: temporaryDirectory) : nil
     if let state = set.state { try add(state, to: &files, notesVersions: accepted != nil) }
@@ -170,16 +170,14 @@ package struct BatchReport: Sendable {
     _ state: RecordedState, to files: inout RoundFindings?, notesVersions: Bool
   ) throws(BatchError) {
     summedUp = state.through
-    for journal in state.manifests.all.flatMap(\.journals) {
-      journals += 1
-      if journal.isOpen { openJournals += 1 }
-      guard journal.damagedLines > 0 else { continue }
+    (journals, openJournals) = (state.counts.journals, state.counts.openJournals)
+    for journal in state.manifests.all.flatMap(\.journals) where journal.damagedLines > 0 {
       let damaged = SettledDoubts.DamagedJournal(journal)
       if settledDoubts.settles(damaged) { settledJournals += 1 } else { self.damaged.append(damaged) }
     }
-    try state.forEach { entry throws(BatchError) in
-      settledDoubts.note(entry)
-      try files?.add(entry.found(in: state.manifests, notesVersion: notesVersions))
+    try state.forEach(notesVersions: notesVersions) { path throws(BatchError) in
+      path.noteSettled(in: &settledDoubts)
+      if let file = path.file { try files?.add(path.findings, of: file) }
     }
   }
 

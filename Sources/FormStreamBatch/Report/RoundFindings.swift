@@ -36,6 +36,9 @@ struct RoundFindings {
       (file.problem, file.isFoundLater) = (nil, false)
     }
 
+    /// Where the manifest has the file.
+    var place: RecordPlace { RecordPlace(manifest: manifest, offset: file.offset) }
+
     /// The file and what is known about it; nil if the entry says only whether the file is there.
     var found: (BatchFile, JournalFindings.Finding)? { finding.map { (file, $0) } }
   }
@@ -52,6 +55,11 @@ struct RoundFindings {
     try sorter.add(entry.bytes, key: keys.key(of: entry.file))
   }
 
+  /// Adds what a state says about a path. It must be added before the rounds that the state doesn't sum up.
+  mutating func add(_ path: PathFindings, of file: BatchFile) throws(BatchError) {
+    try sorter.add(path.bytes, key: keys.key(of: file))
+  }
+
   /// Passes on each file as the last round has it. A file that was not accepted and is not there any more is left out.
   func forEach(_ receive: (Entry) throws -> Void) throws {
     let lines = try sorter.sorted()
@@ -59,7 +67,7 @@ struct RoundFindings {
     while let first = line {
       var path = PathFindings()
       while let next = line, next.key == first.key {
-        path.add(Entry(next.line))
+        if let earlier = PathFindings(next.line) { path.add(earlier) } else { path.add(Entry(next.line)) }
         line = try lines.next()
       }
       if let entry = path.result { try receive(entry) }
@@ -68,15 +76,19 @@ struct RoundFindings {
 
   /// What the rounds so far say about one path.
   struct PathFindings: Equatable {
-    private var last: Entry?
-    private var accepted: Entry?
-    private var isGone = false
+    private(set) var last: Entry?
+    private(set) var accepted: Entry?
+    private(set) var isGone = false
+
+    init(last: Entry? = nil, accepted: Entry? = nil, isGone: Bool = false) {
+      (self.last, self.accepted, self.isGone) = (last, accepted, isGone)
+    }
 
     /// Adds what the next round says.
     mutating func add(_ entry: Entry) {
       isGone = entry.isGone
       if let finding = entry.finding {
-        let isAcceptedTwice = isAcceptedAgain(in: entry)
+        let isAcceptedTwice = accepted?.isAcceptedAgain(in: entry) ?? false
         last = entry.isRepair ? last?.repaired(by: entry) ?? entry : entry
         if isAcceptedTwice { last?.finding?.insert(.acceptedAgain) }
         if finding.contains(.accepted) { accepted = last }
@@ -86,8 +98,14 @@ struct RoundFindings {
       }
     }
 
-    /// Whether the version that was accepted is accepted again in the next round.
-    func isAcceptedAgain(in entry: Entry) -> Bool { accepted?.isAcceptedAgain(in: entry) ?? false }
+    /// Adds what a state says about earlier rounds. Usually, nothing was added before.
+    mutating func add(_ earlier: PathFindings) {
+      guard last != nil else { return self = earlier }
+      // Two paths have become one.
+      for entry in [earlier.accepted, earlier.last] {
+        if let entry { add(entry) }
+      }
+    }
 
     /// The file as the last round has it; nil if it was not accepted and is not there any more.
     var result: Entry? {
@@ -95,6 +113,29 @@ struct RoundFindings {
       last.isGone = isGone
       return !isGone || finding.contains(.accepted) ? last : nil
     }
+  }
+}
+
+extension RoundFindings.PathFindings {
+  /// The first number of the bytes. Entries begin with another one.
+  private static let mark: Int64 = -2
+
+  /// The findings as bytes that only this process reads.
+  fileprivate var bytes: [UInt8] {
+    var stored = StoredBytes()
+    stored.add(Self.mark)
+    stored.add(isGone ? 1 : 0)
+    for entry in [last, accepted] { stored.add(entry?.bytes ?? []) }
+    return stored.bytes
+  }
+
+  /// Nil if the bytes are those of an entry.
+  fileprivate init?(_ bytes: [UInt8]) {
+    var stored = StoredBytes(bytes)
+    guard stored.number() == Self.mark else { return nil }
+    isGone = stored.number() == 1
+    let entries = [stored.list(), stored.list()].map { $0.isEmpty ? nil : RoundFindings.Entry($0) }
+    (last, accepted) = (entries[0], entries[1])
   }
 }
 

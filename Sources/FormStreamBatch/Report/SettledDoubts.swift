@@ -41,6 +41,8 @@ package struct SettledDoubts: Sendable {
   private var doubts: [Doubt: Int64] = [:]
   /// How many lines that can't be read somebody has looked at, by the names of their journals.
   private var damaged: [String: Int] = [:]
+  /// How many bytes of the files were read, by their names.
+  private(set) var sizes: [[UInt8]: Int64] = [:]
 
   private static let prefix = "settled-"
   private static let suffix = ".jsonl"
@@ -54,12 +56,8 @@ package struct SettledDoubts: Sendable {
   init(in directories: [LocalPath], _ journals: JournalSet) throws(BatchError) {
     for directory in directories {
       for name in try JournalReader.names(in: directory) where Self.isOurs(name) {
-        try read(directory.appending(name.bytes))
+        try read(directory.appending(name.bytes), besides: journals.state.flatMap { $0.directory == directory ? $0 : nil })
       }
-    }
-    // The lines of the state say which older doubts are settled.
-    if let state = journals.state {
-      doubts = doubts.filter { !state.sumsUp(manifest: $0.key.manifest) || $0.value >= state.time }
     }
     for manifest in Set(doubts.keys.map(\.manifest)) { try removeOlder(journals, about: manifest) }
   }
@@ -88,17 +86,22 @@ package struct SettledDoubts: Sendable {
   }
 
   /// Reads a file. A line that can't be read settles nothing.
-  private mutating func read(_ path: LocalPath) throws(BatchError) {
+  ///
+  /// - Parameter state: has what the lines that it has seen say about the manifests that it sums up, unless a journal has said
+  ///   something else later; nil if there is none.
+  private mutating func read(_ path: LocalPath, besides state: RecordedState?) throws(BatchError) {
     guard let file = try JournalReader.open(path) else { return }
+    let seen = state?.settled[path.name.bytes] ?? 0
     var lines = LineReader(file, from: 0, maximumLine: ManifestReader.maximumLine)
     do throws(LineReader.Failure) {
       while let line = try lines.next() {
+        if line.isComplete { sizes[path.name.bytes] = lines.position }
         guard let value = try? JSONValue(parsing: line.bytes) else { continue }
         if value["schema"]?.text == Self.damagedSchema, let name = value["journal"]?.text, let lines = value["lines"]?.integer {
           damaged[name] = max(damaged[name] ?? 0, Int(clamping: lines))
         }
         guard value["schema"]?.text == Self.schema, let manifest = value["manifest"]?.text,
-          let offset = value["offset"]?.integer
+          let offset = value["offset"]?.integer, line.offset >= seen || state?.sumsUp(manifest: manifest) != true
         else { continue }
         let doubt = Doubt(manifest: manifest, offset: offset, isDuplicate: value["duplicate"] == true)
         doubts[doubt] = max(doubts[doubt] ?? .min, value["time_ns"]?.integer ?? .min)

@@ -18,6 +18,8 @@ package struct EarlierManifests: Sendable {
   private let withoutJournals: [String: LocalPath]
   /// The first round that is neither there nor summed up; nil if none is known to be missing.
   private let missingRound: Int?
+  /// Whether journals are about other manifests, which are not taken: manifests of `plan`, and lists of their failed files.
+  let areNotAll: Bool
   /// For each list of failed files, the id of the manifest whose files they are.
   private let parents: [String: String]
 
@@ -80,7 +82,10 @@ package struct EarlierManifests: Sendable {
       } else if rounds.firstNumber > 1 {
         missingRound = 1
       }
-      if case .rounds(directory) = taken { ids = [] }
+      // A list of failed files may be of a round that is summed up.
+      if case .rounds(directory) = taken {
+        ids = Set(state.map { $0.directory == directory ? $0.manifests.all.map(\.id) : [] } ?? [])
+      }
       for path in try RecordedListing.manifests(in: directory, besides: state) {
         let header = try ManifestReader.header(of: path)
         found[header.id] = (path, header)
@@ -107,11 +112,16 @@ package struct EarlierManifests: Sendable {
     }
     let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
+    var areNotAll = false
     if let ids {
       let family = Self.family(of: ids, parents)
+      for id in journals.manifests.subtracting(family) where !areNotAll {
+        areNotAll = try !journals.mentionNoFiles(ofManifest: id)
+      }
       found = found.filter { family.contains($0.key) }
       missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
+    self.areNotAll = areNotAll
     (self.missing, self.missingRound) = (missing, missingRound)
     unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
     let runs = journals.runs
@@ -127,8 +137,12 @@ package struct EarlierManifests: Sendable {
         manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
         try journals.period(ofManifest: id).last, id
       )
+      if let state, place.0 <= state.through {
+        // A list that was not sent, or whose run has sent nothing, says nothing that the state doesn't.
+        if !named.contains(manifest.path), try journals.mentionNoFiles(ofManifest: id) { continue }
+        conflict = Self.conflict(manifest.path)
+      }
       placed.append((place, manifest.path))
-      if let state, place.0 <= state.through { conflict = Self.conflict(manifest.path) }
     }
     paths = placed.sorted { $0.place < $1.place }.map(\.path)
   }
@@ -216,7 +230,7 @@ package struct EarlierManifests: Sendable {
 
   /// The error for files of old rounds that are not there.
   private func lost(_ what: String, on subject: String? = nil) -> BatchError {
-    let state = "state.jsonl"
+    let state = RecordedState.fileName
     let place = journals.directories.first?.description ?? ""
     let more =
       if let reason = journals.unusableState {

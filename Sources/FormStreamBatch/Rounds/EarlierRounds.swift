@@ -21,7 +21,7 @@ struct EarlierRounds {
       try ManifestReader.header(of: list).round?.number ?? 1 <= state.through
     {
       journals = try journals.withoutState(
-        "\(list.description.quoted) is of a round that it sums up: make a list of what is left")
+        "\(list.description.quoted) is of a round that it sums up, or of none: make a new list of what is left")
     }
     let isBegun = try !RecordedRounds(in: path).manifests.isEmpty || !journals.manifests.isEmpty || journals.state != nil
     earlier = isBegun ? try EarlierManifests(of: journals, taking: .rounds(in: path)) : nil

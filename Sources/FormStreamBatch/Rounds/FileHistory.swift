@@ -1,7 +1,7 @@
 /// What all earlier rounds say about one path.
 struct FileHistory: Equatable {
   /// A version that the server may have, although no journal proves it.
-  private struct Doubt: Equatable {
+  struct Doubt: Equatable {
     /// The version; nil if it is not known which one was sent.
     let version: KnownFile.Version?
     /// The record that the keys of all requests with this version were made from; nil if there were requests without keys,
@@ -13,12 +13,22 @@ struct FileHistory: Equatable {
   private(set) var last: KnownFile?
   /// The record of the version that the server has; nil if it may have another one.
   private(set) var accepted: KnownFile?
-  private var doubts: [Doubt] = []
+  private(set) var doubts: [Doubt] = []
+  /// The most versions that are kept in doubt. If there are more, any version is in doubt: a file that fails every night for years
+  /// must not cost more every night.
+  static let maximumDoubts = 64
   /// When a version was sent for the last time, as far as the rounds so far say, in nanoseconds since 1970.
-  private var lastSending = Int64.min
+  private(set) var lastSending = Int64.min
   /// Whether the file was not there in the last round that looked for it.
   var isGone = false
   var listed: BatchFile?
+
+  init() {}
+
+  init(last: KnownFile?, accepted: KnownFile?, doubts: [Doubt], lastSending: Int64, isGone: Bool) {
+    (self.last, self.accepted, self.doubts) = (last, accepted, doubts)
+    (self.lastSending, self.isGone) = (lastSending, isGone)
+  }
 
   /// Whether the path was ever one of a file. A path that could never be read may be that of a directory.
   var wasFile: Bool { last?.version != nil || accepted != nil }
@@ -81,8 +91,25 @@ struct FileHistory: Equatable {
   }
 
   private mutating func add(_ doubt: Doubt) {
-    if !doubts.contains(doubt) { doubts.append(doubt) }
+    guard !doubts.contains(doubt) else { return }
+    doubts.append(doubt)
+    if doubts.count > Self.maximumDoubts { doubts = [Doubt(version: nil, keyRecord: nil)] }
   }
+
+  /// Adds what a state says about earlier rounds. Usually, nothing was added before.
+  mutating func add(_ earlier: FileHistory) {
+    guard self != FileHistory() else { return self = earlier }
+    // Two paths have become one, so the order of the rounds is not known.
+    for known in [earlier.accepted, earlier.last] {
+      if let known { add(known) }
+    }
+    for doubt in earlier.doubts { add(doubt) }
+    doubtAccepted()
+    lastSending = max(lastSending, earlier.lastSending)
+  }
+
+  /// Notes that the next requests have other idempotency keys than those before.
+  mutating func forgetKeys() { doubts = doubts.map { Doubt(version: $0.version, keyRecord: nil) } }
 
   /// Notes that the file was there again in a round, as the server has it.
   mutating func noteBack() {

@@ -16,22 +16,26 @@ extension RecordedListing {
     /// The directory for temporary files.
     let temporaryDirectory: LocalPath
     let cancellation: BatchCancellation?
-    /// The old rounds are summed up if more rounds than this are not; nil if they never are. Runs don't sum them up yet: a list of
-    /// failed files of a round that is summed up is not seen, and a file with many doubtful versions takes too long.
-    var maximumRounds: Int?
+    /// The old rounds are summed up if more rounds than this are not.
+    var maximumRounds = 64
     /// How many of the last rounds are not summed up then.
     var keptRounds = 32
 
-    /// Sums up the old rounds, if there are many. The next runs then read one file instead of many.
+    /// Sums up the old rounds, if there are many. The next runs then read one file instead of many. If that fails, they read all.
     ///
     /// - Parameter last: the number of the last round.
-    func sumUp(through last: Int, in directory: LocalPath) throws(BatchError) {
-      let through = last - keptRounds
-      guard let maximumRounds, last - (manifests.journals.state?.through ?? 0) > maximumRounds else { return }
-      var writer = try StateWriter(
-        manifests, in: directory, sliceSize: sliceSize, temporaryDirectory: temporaryDirectory)
-      writer.cancellation = cancellation
-      _ = try writer.sumUp(through: through)
+    /// - Throws: `cancelled`.
+    func sumUp(
+      through last: Int, in directory: LocalPath, _ observe: @escaping BatchPreparation.Observer
+    ) throws(BatchError) {
+      guard last - (manifests.journals.state?.through ?? 0) > maximumRounds else { return }
+      do throws(BatchError) {
+        var writer = try StateWriter(manifests, in: directory, sliceSize: sliceSize, temporaryDirectory: temporaryDirectory)
+        (writer.cancellation, writer.observe) = (cancellation, observe)
+        _ = try writer.sumUp(through: last - keptRounds)
+      } catch {
+        if error.code == .cancelled { throw error }
+      }
     }
   }
 
@@ -66,8 +70,10 @@ extension RecordedListing {
       listing, look: { file throws(BatchError) in try check?.look(at: &file) })
     try check?.finish()
     if entries.isEmpty, let last = earlier.rounds.manifests.last {
-      // Without the state, all is read again.
-      try? earlier.sumUp(through: earlier.rounds.lastNumber, in: directoryPath)
+      // The lock of the new manifest keeps others from writing a state.
+      try withExtendedLifetime(file) { () throws(BatchError) in
+        try earlier.sumUp(through: earlier.rounds.lastNumber, in: directoryPath, observe)
+      }
       let manifest = try ManifestReader(last)
       return RecordedListing(
         .nothingNew, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted)
@@ -79,8 +85,7 @@ extension RecordedListing {
     try file.append(encoder.header)
     while let piece = try entries.nextPiece() { try file.append(piece) }
     let manifest = try ManifestReader(file.path, followsLinks: followsLinks)
-    // Without the state, all is read again.
-    try? earlier.sumUp(through: comparison.number, in: directoryPath)
+    try earlier.sumUp(through: comparison.number, in: directoryPath, observe)
     return RecordedListing(
       .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, unnamed: file)
   }

@@ -7,7 +7,7 @@ import FormStreamPlatform
 package struct RoundComparison {
   /// What a line of the sorter is about.
   private enum Tag: UInt8 {
-    case known, gone, back, listed
+    case summedUp, known, gone, back, listed
   }
 
   private let directory: LocalPath
@@ -99,18 +99,13 @@ package struct RoundComparison {
   package mutating func add(_ state: RecordedState) throws(BatchError) {
     round.number = max(round.number, state.through + 1)
     nextIndex = max(nextIndex, state.nextIndex)
-    try state.forEach { entry throws(BatchError) in
+    try state.forEach { path throws(BatchError) in
       try cancellation?.check()
       observe(.reading)
-      let key = keys.key(of: entry.file)
-      if let isGone = entry.isGone {
-        try sorter.add([isGone ? Tag.gone.rawValue : Tag.back.rawValue], key: key)
-        return
-      }
-      var known = entry.known(in: state.manifests)
-      // Slices of another size have other idempotency keys.
-      if known.status == .repeatable, state.sliceSize != sliceSize { known.status = .doubtful }
-      try sorter.add([Tag.known.rawValue] + known.bytes, key: key)
+      guard let file = path.file else { return }
+      var history = path.history
+      if state.sliceSize != sliceSize { history.forgetKeys() }
+      try sorter.add([Tag.summedUp.rawValue] + history.bytes, key: keys.key(of: file))
     }
   }
 
@@ -141,6 +136,7 @@ package struct RoundComparison {
     while let next = line, next.key == key {
       let value = Array(next.line.dropFirst())
       switch Tag(rawValue: next.line.first ?? 0) {
+      case .summedUp: history.add(FileHistory(value))
       case .known: history.add(KnownFile(value))
       case .gone: history.isGone = true
       case .back: history.noteBack()

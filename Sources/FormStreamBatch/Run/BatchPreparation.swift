@@ -2,6 +2,8 @@
 package enum BatchPreparation: Hashable, Sendable {
   /// What earlier rounds say about their files is read.
   case reading
+  /// Old rounds are summed up, so that later runs read one file instead of theirs.
+  case summingUp
   /// The files of a new round are listed.
   case listing
   /// The files are compared with those of earlier rounds; about so many are compared.

@@ -5,10 +5,12 @@ import FormStreamPlatform
 
 /// What the old rounds of a directory of journals say, summed up in one file, `state.jsonl`.
 ///
-/// The file repeats what the manifests and journals of these rounds say, so these may be deleted. It is used only while it says all
-/// there is: if a journal that it sums up has grown, or if there is another one of these rounds, it is not.
+/// The next round and a report are the same whether they read this file or the manifests and journals of these rounds, so these may
+/// be deleted. The file is used only while it says all there is: if a journal that it sums up has grown, or if there is another one
+/// of these rounds, it is not.
 package struct RecordedState: Sendable {
-  static let name = FileName("state.jsonl")
+  package static let fileName = "state.jsonl"
+  static let name = FileName(fileName)
   static let schema = "formstream.state/1"
   static let endSchema = "formstream.state-end/1"
   /// No line is longer: it has a manifest's record of a file, and may have a journal's.
@@ -24,6 +26,10 @@ package struct RecordedState: Sendable {
     var nextIndex: Int
     /// The size of the slices by which the journals were read; nil if files were sent in one piece.
     var sliceSize: Int64?
+    /// How many manifests and journals are summed up. Not all of them have a line.
+    var counts: StateManifests.Counts
+    /// How many bytes of the files of settled doubts were read, by their names. What follows was added later.
+    var settled: [[UInt8]: Int64]
     /// How many lines about manifests follow.
     var manifests: Int
   }
@@ -31,17 +37,19 @@ package struct RecordedState: Sendable {
   /// The directory of the journals.
   let directory: LocalPath
   private let head: Head
-  /// The manifests that are summed up, in the order of the rounds.
+  /// The manifests that are summed up, in the order of the rounds. Those that are left out have no files any more, and no entry is
+  /// about them.
   let manifests: StateManifests
   /// Stays open, because the next state may replace it.
   private let file: RandomAccessFile
-  /// Where the lines about files begin.
+  /// Where the lines about paths begin.
   private let entries: Int64
 
   package var through: Int { head.through }
-  var time: Int64 { head.time }
   var nextIndex: Int { head.nextIndex }
   var sliceSize: Int64? { head.sliceSize }
+  var counts: StateManifests.Counts { head.counts }
+  var settled: [[UInt8]: Int64] { head.settled }
   private var path: LocalPath { directory.appending(Self.name.bytes) }
 
   /// Whether a file beside the state is one of those that it sums up.
@@ -52,7 +60,22 @@ package struct RecordedState: Sendable {
   /// Whether the manifest with this id is summed up.
   func sumsUp(manifest id: String) -> Bool { manifests[id] != nil }
 
+  /// The paths of the files that the state sums up, and that are still there: it stands for them, so they may be deleted.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package var deletable: [LocalPath] {
+    get throws(BatchError) {
+      try JournalReader.names(in: directory).filter { manifests.files[$0.bytes] != nil }.map { directory.appending($0.bytes) }
+        .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+  }
+
   // MARK: Opening
+
+  /// The file of the state in a directory; nil if there is none.
+  static func identity(in directory: LocalPath) -> FileIdentity? {
+    (try? FileStatus(of: directory.appending(name.bytes), followsSymlinks: true))?.identity
+  }
 
   /// The state of a directory.
   enum Found {
@@ -145,8 +168,12 @@ package struct RecordedState: Sendable {
 
   // MARK: Reading
 
-  /// Passes on each entry, sorted by path. The entries about one path are in the order of the rounds.
-  func forEach(_ receive: (StateEntry) throws(BatchError) -> Void) throws(BatchError) {
+  /// Passes on what is known about each path, sorted by path.
+  ///
+  /// - Parameter notesVersions: whether a report has the size and the time of the version that was accepted.
+  func forEach(
+    notesVersions: Bool = true, _ receive: (StateHistory) throws(BatchError) -> Void
+  ) throws(BatchError) {
     var lines = LineReader(file, from: entries, maximumLine: Self.maximumLine)
     while true {
       let line: LineReader.Line?
@@ -156,7 +183,7 @@ package struct RecordedState: Sendable {
       }
       guard let line, let json = try? JSONValue(parsing: line.bytes) else { throw Self.malformed(path, "it ends early") }
       if json["schema"] != nil { return }
-      try receive(StateEntry(json, in: manifests, of: path))
+      try receive(StateHistory(json, in: manifests, of: path, notesVersions: notesVersions))
     }
   }
 
@@ -173,7 +200,12 @@ extension RecordedState.Head {
   var json: JSONValue {
     [
       "schema": .string(RecordedState.schema), "through": .integer(Int64(through)), "time_ns": .integer(time),
-      "next_index": .integer(Int64(nextIndex)), "slice_size": .integer(orNull: sliceSize),
+      "next_index": .integer(Int64(nextIndex)), "slice_size": .integer(orNull: sliceSize), "summed_up": counts.json,
+      "settled": .array(
+        settled.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { name, size in
+          let file = JSONValue.path(LocalPath(bytes: name))
+          return ["file": file.text, "file_b64": file.base64, "size": .integer(size)]
+        }),
       "manifests": .integer(Int64(manifests)),
     ]
   }
@@ -182,9 +214,14 @@ extension RecordedState.Head {
   init?(_ json: JSONValue) {
     guard let through = json["through"]?.integer, (1...Round.maximum).contains(through), let time = json["time_ns"]?.integer,
       let next = json["next_index"]?.integer.flatMap(Int.init(exactly:)), next >= 0,
-      let manifests = json["manifests"]?.integer.flatMap(Int.init(exactly:)), manifests >= 0
+      let manifests = json["manifests"]?.integer.flatMap(Int.init(exactly:)), manifests >= 0,
+      let counts = json["summed_up"].flatMap(StateManifests.Counts.init)
     else { return nil }
     (self.through, self.time, nextIndex, self.manifests) = (Int(through), time, next, manifests)
-    sliceSize = json["slice_size"]?.integer
+    (sliceSize, self.counts, settled) = (json["slice_size"]?.integer, counts, [:])
+    for file in json["settled"]?.elements ?? [] {
+      guard let name = (try? file.path("file")) ?? nil, let size = file["size"]?.integer else { return nil }
+      settled[name.bytes] = size
+    }
   }
 }

@@ -33,6 +33,8 @@ struct StateEntry {
     }
   }
 
+  var place: RecordPlace { RecordPlace(manifest: manifest, offset: file.offset) }
+
   // MARK: Use
 
   /// The entry as the next round is compared with it.
@@ -55,7 +57,7 @@ struct StateEntry {
     return entry
   }
 
-  // MARK: The line of a state
+  // MARK: The entry of a line
 
   private static let findings: [(name: String, value: JournalFindings.Finding)] = [
     ("accepted", .accepted), ("accepted-again", .acceptedAgain), ("maybe-duplicate", .maybeDuplicate),
@@ -71,11 +73,11 @@ struct StateEntry {
     KnownFile.Version(size: file.size, modified: file.modified, sha256: file.sha256)
   }
 
-  var json: JSONValue {
+  var members: [JSONValue.Member] {
     let listed = isGone.map { ManifestRecord(path: file.manifestPath, contents: .presence(isGone: $0)) } ?? ManifestRecord(file)
     var members = listed.members
     members.append(.init("manifest", .string(manifest)))
-    guard isGone == nil else { return .object(members) }
+    guard isGone == nil else { return members }
     members += [
       .init("offset", .integer(file.offset)), .init("number", .integer(Int64(file.number))),
       .init("status", .string(Self.statuses.first { $0.value == status }?.name ?? "doubtful")),
@@ -90,13 +92,13 @@ struct StateEntry {
     }
     if let settled { members.append(.init("settled", .string(settled ? "accepted-again" : "maybe-duplicate"))) }
     if let record { members.append(.init("record", record)) }
-    return .object(members)
+    return members
   }
 
-  /// Reads a line.
+  /// Reads an entry.
   ///
   /// - Parameter path: the path of the state.
-  /// - Throws: `manifestMalformed` if the line was not written by a run.
+  /// - Throws: `manifestMalformed` if the entry was not written by a run.
   init(_ json: JSONValue, in manifests: StateManifests, of path: LocalPath) throws(BatchError) {
     let record: ManifestRecord
     do throws(RecordFormatError) { record = try ManifestRecord(json) } catch { throw RecordedState.malformed(path, "\(error)") }
@@ -121,16 +123,5 @@ struct StateEntry {
       return
     }
     self.isGone = isGone
-  }
-}
-
-extension KnownFile.Version {
-  fileprivate var json: JSONValue {
-    ["size": .integer(size), "mtime_ns": .integer(modified), "sha256": .string(orNull: sha256?.description)]
-  }
-
-  fileprivate init?(_ json: JSONValue) {
-    guard let size = json["size"]?.integer, let modified = json["mtime_ns"]?.integer else { return nil }
-    self.init(size: size, modified: modified, sha256: json["sha256"]?.text.flatMap { SHA256Digest($0) })
   }
 }

@@ -9,6 +9,9 @@ struct StateManifests: Sendable {
     var name: [UInt8]
     /// The name of the run; nil in journals of earlier builds.
     var run: String?
+    /// Where the run sent the files, as the first line of the journal has it.
+    var url: String
+    var template: String?
     /// The size of the file, in bytes.
     var size: Int64
     /// Whether the journal has no last line, because its run was killed.
@@ -39,6 +42,17 @@ struct StateManifests: Sendable {
   /// The sizes of the journals, by their runs.
   private(set) var runs: [String: Int64] = [:]
 
+  /// How many manifests and journals a state sums up.
+  struct Counts: Hashable, Sendable {
+    var (manifests, journals, openJournals) = (0, 0, 0)
+
+    mutating func add(_ manifest: Manifest) {
+      manifests += 1
+      journals += manifest.journals.count
+      openJournals += manifest.journals.count { $0.isOpen }
+    }
+  }
+
   subscript(id: String) -> Manifest? { places[id].map { all[$0] } }
 
   mutating func add(_ manifest: Manifest) {
@@ -49,6 +63,21 @@ struct StateManifests: Sendable {
       files[journal.name] = journal.size
       if let run = journal.run { runs[run] = journal.size }
     }
+  }
+}
+
+extension StateManifests.Counts {
+  var json: JSONValue {
+    ["manifests": .integer(Int64(manifests)), "journals": .integer(Int64(journals)), "open": .integer(Int64(openJournals))]
+  }
+
+  /// Reads the numbers; nil if the value is something else.
+  init?(_ json: JSONValue) {
+    func count(_ key: String) -> Int? {
+      json[key]?.integer.flatMap { (0...Round.maximum).contains($0) ? Int(exactly: $0) : nil }
+    }
+    guard let manifests = count("manifests"), let journals = count("journals"), let open = count("open") else { return nil }
+    (self.manifests, self.journals, openJournals) = (manifests, journals, open)
   }
 }
 
@@ -87,14 +116,18 @@ extension StateManifests.Journal {
   fileprivate var json: JSONValue {
     let file = JSONValue.path(LocalPath(bytes: name))
     return [
-      "file": file.text, "file_b64": file.base64, "run": .string(orNull: run), "size": .integer(size),
-      "open": .boolean(isOpen), "damaged_lines": .integer(Int64(damagedLines)),
+      "file": file.text, "file_b64": file.base64, "run": .string(orNull: run), "url": .string(url),
+      "template": .string(orNull: template), "size": .integer(size), "open": .boolean(isOpen),
+      "damaged_lines": .integer(Int64(damagedLines)),
     ]
   }
 
   fileprivate init?(_ json: JSONValue) {
-    guard let name = (try? json.path("file")) ?? nil, let size = json["size"]?.integer else { return nil }
+    guard let name = (try? json.path("file")) ?? nil, let size = json["size"]?.integer, let url = json["url"]?.text else {
+      return nil
+    }
     (self.name, self.size, run, isOpen) = (name.bytes, size, json["run"]?.text, json["open"] == true)
+    (self.url, template) = (url, json["template"]?.text)
     damagedLines = json["damaged_lines"]?.integer.map { Int(clamping: $0) } ?? 0
   }
 }

@@ -15,8 +15,13 @@ struct StateWriter {
   private let sorter: ExternalSorter
   private var manifests = StateManifests()
   private var keys = FileKeys()
+  private var counts = StateManifests.Counts()
   private var nextIndex = 0
+  /// The runs that the manifests name that are not summed up.
+  private var namedRuns: Set<String> = []
   var cancellation: BatchCancellation?
+  /// Receives that an entry is summed up.
+  var observe: BatchPreparation.Observer = { _ in }
 
   /// How many bytes of a manifest are examined together.
   private static let window: Int64 = 1 << 28
@@ -35,30 +40,42 @@ struct StateWriter {
     sorter = ExternalSorter(in: temporaryDirectory, memory: 32 * 1024 * 1024)
   }
 
-  /// Sums up the rounds up to a number. Returns false, and writes nothing, if that can't be done now: if the manifest or a
-  /// journal of a run is somewhere else, or if a run still goes on.
+  /// Sums up the rounds up to a number, or up to the one before the first round to which a run still adds something. Returns false,
+  /// and writes nothing, if that is no more than what is summed up already, or if it can't be summed up: if a manifest is missing or
+  /// somewhere else, if the directory has journals that are not about its rounds, or if another run has written a state meanwhile.
   ///
   /// - Throws: an error if the rounds can't be read, or if the state can't be written.
-  mutating func sumUp(through: Int, boot: String = JournalHead.currentBoot) throws(BatchError) -> Bool {
-    guard earlier.missing.isEmpty else { return false }
+  mutating func sumUp(through last: Int, boot: String = JournalHead.currentBoot) throws(BatchError) -> Bool {
+    guard earlier.missing.isEmpty, !earlier.areNotAll else { return false }
+    var through = last
     var added: [(path: LocalPath, manifest: StateManifests.Manifest)] = []
+    var named: [(round: Int, runs: [String])] = []
     for path in earlier.paths {
-      guard let manifest = try manifest(at: path) else { return false }
-      if manifest.round <= through { added.append((path, manifest)) }
+      let header = try ManifestReader.header(of: path)
+      let number = header.round?.number ?? 1
+      named.append((number, header.journals))
+      guard number <= through else { continue }
+      if let manifest = try manifest(header, ofRound: number, at: path) {
+        added.append((path, manifest))
+      } else {
+        through = number - 1
+      }
     }
-    guard !added.isEmpty else { return false }
+    added.removeAll { $0.manifest.round > through }
+    for (round, runs) in named where round > through { namedRuns.formUnion(runs) }
+    guard through > earlier.journals.state?.through ?? 0, !added.isEmpty else { return false }
     if let state = earlier.journals.state {
       for manifest in state.manifests.all { manifests.add(manifest) }
-      nextIndex = state.nextIndex
+      (nextIndex, counts) = (state.nextIndex, state.counts)
       var settled = settled
-      try state.forEach { entry throws(BatchError) in
-        try cancellation?.check()
-        settled.note(entry)
-        var entry = entry
-        entry.settled = settled.settled(entry.manifest, entry.file.offset)
-        // The state names one size of slices, and slices of another size have other idempotency keys.
-        if entry.status == .repeatable, state.sliceSize != sliceSize { entry.status = .doubtful }
-        try add(entry)
+      try state.forEach { path throws(BatchError) in
+        try noteEntry()
+        var path = path
+        path.noteSettled(in: &settled)
+        path.note(settled)
+        // The state names one size of slices.
+        if state.sliceSize != sliceSize { path.forgetKeys() }
+        if let file = path.file { try sorter.add(path.json.line(), key: keys.key(of: file)) }
       }
     }
     for (path, manifest) in added {
@@ -68,26 +85,33 @@ struct StateWriter {
         manifest.journals[index].damagedLines = damaged[manifest.journals[index].name] ?? 0
       }
       manifests.add(manifest)
+      counts.add(manifest)
     }
-    try write(through: through)
-    return true
+    return try write(through: through)
+  }
+
+  private func noteEntry() throws(BatchError) {
+    try cancellation?.check()
+    observe(.summingUp)
   }
 
   /// A manifest as the state names it; nil if it or a journal is somewhere else, or if a run still goes on. The sizes are those
   /// before anything is read: what is added later is then noticed.
-  private func manifest(at path: LocalPath) throws(BatchError) -> StateManifests.Manifest? {
-    let header = try ManifestReader.header(of: path)
+  private func manifest(
+    _ header: ManifestHeader, ofRound number: Int, at path: LocalPath
+  ) throws(BatchError) -> StateManifests.Manifest? {
     var journals: [StateManifests.Journal] = []
     for (journal, head) in earlier.journals.places(ofManifest: header.id) {
       guard directory.appending(journal.name.bytes) == journal else { return nil }
       let size = try JournalReader.size(of: journal)
       let isOpen = try !JournalReader.isClosed(journal)
-      if isOpen, isInUse(journal.name) { return nil }
+      if isOpen, JournalReader.isInUse(journal.name, in: directory) { return nil }
       journals.append(
-        StateManifests.Journal(name: journal.name.bytes, run: head.run, size: size, isOpen: isOpen, damagedLines: 0))
+        StateManifests.Journal(
+          name: journal.name.bytes, run: head.run, url: head.url, template: head.template, size: size, isOpen: isOpen,
+          damagedLines: 0))
     }
     let isBeside = directory.appending(path.name.bytes) == path
-    let number = header.round?.number ?? 1
     // The manifest of a round is the one that the run has made.
     guard isBeside || header.parent != nil else { return nil }
     return StateManifests.Manifest(
@@ -96,16 +120,8 @@ struct StateWriter {
       period: try earlier.journals.period(ofManifest: header.id), journals: journals)
   }
 
-  /// Whether the run of a journal still goes on. It locks its journal.
-  private func isInUse(_ journal: FileName) -> Bool {
-    guard let directory = try? DirectoryDescriptor(directory),
-      let file = try? AppendedFile(continuing: journal, in: directory)
-    else { return true }
-    return (try? file.lock()) == false
-  }
-
   private mutating func add(_ entry: StateEntry) throws(BatchError) {
-    try sorter.add(entry.json.line(), key: keys.key(of: entry.file))
+    try sorter.add(JSONValue.object(entry.members).line(), key: keys.key(of: entry.file))
   }
 
   /// Adds what a manifest and its journals say. Returns how many lines of each journal can't be read.
@@ -127,7 +143,7 @@ struct StateWriter {
       do {
         found = try BatchReport.examine(ManifestReader(path, shard: shard), groups, boot: boot, window: window) {
           listed, finding in
-          try cancellation?.check()
+          try noteEntry()
           var entry = StateEntry(listed, of: extent.id, number: count)
           if entry.isGone == nil {
             let offset = entry.file.offset
@@ -156,24 +172,27 @@ struct StateWriter {
 
   private var path: LocalPath { directory.appending(RecordedState.name.bytes) }
 
-  /// Writes the file. It gets its name when it is complete.
-  private func write(through: Int) throws(BatchError) {
-    let lines = try sorter.sorted()
+  /// Writes the file. It gets its name when it is complete. Returns false, and leaves the directory as it was, if another run has
+  /// written a state meanwhile: that one may know more.
+  private func write(through: Int) throws(BatchError) -> Bool {
+    var (paths, sources) = try paths()
+    let names = Set(try JournalReader.names(in: directory).map(\.bytes))
+    let manifests = manifests.all.filter { isNeeded($0, sources, names) }
     let head = RecordedState.Head(
-      through: through, time: nanosecondsSince1970(), nextIndex: nextIndex, sliceSize: sliceSize,
-      manifests: manifests.all.count)
+      through: through, time: nanosecondsSince1970(), nextIndex: nextIndex, sliceSize: sliceSize, counts: counts,
+      settled: settled.sizes, manifests: manifests.count)
     do {
-      let file = try AtomicFile(in: DirectoryDescriptor(directory), permissions: 0o600)
+      let target = try DirectoryDescriptor(directory)
+      let file = try AtomicFile(in: target, permissions: 0o600)
       var hash = try SHA256()
       var held = head.json.line()
-      for manifest in manifests.all {
+      for manifest in manifests {
         held += manifest.json.line()
         try Self.write(&held, of: Self.pieceSize, to: file, &hash)
       }
-      var line = try lines.next()
-      while line != nil {
+      while let piece = try paths.nextPiece() {
         try cancellation?.check()
-        held += try nextLines(&line, lines)
+        held += piece
         try Self.write(&held, of: Self.pieceSize, to: file, &hash)
       }
       try Self.write(&held, of: 0, to: file, &hash)
@@ -181,7 +200,12 @@ struct StateWriter {
       try end.withUnsafeBytes { try file.write($0) }
       try file.synchronize()
       try file.close()
-      _ = try file.commit(as: RecordedState.name)
+      // Runs that begin the same round lock its manifest, so no other run writes a state after this question.
+      guard RecordedState.identity(in: directory) == earlier.journals.stateFile else { return false }
+      guard try file.commit(as: RecordedState.name) else { return false }
+      // The files that it stands for may be deleted now. Some file systems can't synchronize a directory.
+      try? target.synchronize()
+      return true
     } catch let error as BatchError {
       throw error
     } catch {
@@ -189,6 +213,40 @@ struct StateWriter {
         .writeFailed, on: path.description, "The file \(path.description.quoted) can't be written: \(error).",
         underlying: error as? SystemError)
     }
+  }
+
+  /// The lines about paths, and the ids of the manifests that they are about.
+  private func paths() throws(BatchError) -> (RoundEntries, Set<String>) {
+    var paths = try RoundEntries(in: temporaryDirectory)
+    var sources: Set<String> = []
+    let lines = try sorter.sorted()
+    var line = try lines.next()
+    while let first = line {
+      try cancellation?.check()
+      var history = StateHistory(in: manifests)
+      while let next = line, next.key == first.key {
+        guard let json = try? JSONValue(parsing: next.line) else { throw RecordedState.malformed(path, "it is not JSON") }
+        if StateHistory.isLine(json) {
+          history.add(try StateHistory(json, in: manifests, of: path))
+        } else {
+          history.add(try StateEntry(json, in: manifests, of: path))
+        }
+        line = try lines.next()
+      }
+      guard history.file != nil else { continue }
+      sources.formUnion(history.sources)
+      try paths.add(history.json.line())
+    }
+    return (paths, sources)
+  }
+
+  /// Whether the state needs a line about a manifest: if entries are about it, or if there is a file that the state must know. A
+  /// manifest without either has been deleted, and no file that is left leads to it.
+  private func isNeeded(_ manifest: StateManifests.Manifest, _ sources: Set<String>, _ names: Set<[UInt8]>) -> Bool {
+    let files = [manifest.name].compactMap(\.self) + manifest.journals.map(\.name)
+    return sources.contains(manifest.id) || earlier.journals.mentionedBesides.contains(manifest.id)
+      || manifest.journals.contains { $0.damagedLines > 0 || $0.run.map(namedRuns.contains) ?? true }
+      || files.contains(where: names.contains)
   }
 
   private static let pieceSize = 256 * 1024
@@ -203,27 +261,5 @@ struct StateWriter {
       try file.write(bytes)
     }
     held.removeAll(keepingCapacity: true)
-  }
-
-  /// The lines about the next path, without those that say nothing any more.
-  private func nextLines(
-    _ line: inout (key: [UInt8], line: [UInt8])?, _ lines: SortedLines
-  ) throws(BatchError) -> [UInt8] {
-    guard let first = line else { return [] }
-    line = try lines.next()
-    // Most paths have one entry.
-    guard line?.key == first.key else { return first.line }
-    var history = StateHistory(in: manifests)
-    try history.add(entry(first.line))
-    while let next = line, next.key == first.key {
-      try history.add(entry(next.line))
-      line = try lines.next()
-    }
-    return history.entries.flatMap { $0.json.line() }
-  }
-
-  private func entry(_ line: [UInt8]) throws(BatchError) -> StateEntry {
-    guard let json = try? JSONValue(parsing: line) else { throw RecordedState.malformed(path, "it is not JSON") }
-    return try StateEntry(json, in: manifests, of: path)
   }
 }

@@ -36,7 +36,7 @@ extension Flag {
     Flag(
       long: "null", short: "0", group: .output, verbs: [.sniff, .report],
       summary: "End each line with NUL, for names that have line breaks",
-      summaries: [.report: "With --failures or --accepted: end each line with NUL, for names that have line breaks"]
+      summaries: [.report: "With a list: end each line with NUL, for names that have line breaks"]
     ) { (arguments, _) in arguments.endsWithNUL = true },
     Flag(
       long: "into", value: Value(placeholder: "DIR", completion: .directory, use: .directory),

@@ -77,6 +77,14 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.manifest.listsAccepted = true },
     Flag(
+      long: "deletable", group: .output, verbs: [.report],
+      summary: "List the manifests and journals that are not needed any more, because state.jsonl sums them up",
+      detail: """
+        The list goes to standard output, a name in each line, and the report to standard error. It is empty if there is no state \
+        yet, or if it can't be used. Rounds, plans and reports are the same without these files. The state is needed.
+        """
+    ) { (arguments, _) in arguments.manifest.listsDeletable = true },
+    Flag(
       long: "settle", group: .output, verbs: [.report],
       summary: "Note that you have looked at the files that were accepted twice, or maybe twice",
       detail: """

@@ -28,4 +28,5 @@ struct ManifestArguments {
   var settlesDoubts = false
   var listsFailures = false
   var listsAccepted = false
+  var listsDeletable = false
 }

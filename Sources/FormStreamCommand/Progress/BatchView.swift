@@ -20,7 +20,7 @@ struct BatchView: ProgressView {
     if progress.stage == .comparing {
       let count = counted(progress.listed, "file", "files")
       return switch progress.preparation {
-      case .reading: "\(count) of earlier rounds"
+      case .reading, .summingUp: "\(count) of earlier rounds"
       // Files that are gone are compared, too.
       case .comparing(let all): "\(progress.listed) of about \(counted(all, "file", "files"))"
       case .listing, .comparingURLs: count
@@ -35,6 +35,7 @@ struct BatchView: ProgressView {
   private var preparation: String {
     switch progress.preparation {
     case .reading: "reading"
+    case .summingUp: "summing up"
     case .listing: "listing"
     case .comparing: "comparing"
     case .comparingURLs: "comparing their URLs"

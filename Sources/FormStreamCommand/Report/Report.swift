@@ -11,6 +11,7 @@ func report(_ plan: ReportPlan) throws(Failure) {
   let page = try plan.page.map { target throws(Failure) in try OutputFile(target, of: "--html") }
   let list = try plan.list.map { list throws(Failure) in try ReportListing(list) }
   var report: BatchReport
+  var deletable: DeletableFiles?
   do {
     report = try BatchReport(
       on: manifests, shard: plan.shard, in: plan.directories,
@@ -23,7 +24,8 @@ func report(_ plan: ReportPlan) throws(Failure) {
             round: manifest.round, journal: plan.directories.count == 1 ? plan.directories[0] : nil))
       },
       rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
-    try list?.finish(report)
+    if plan.list?.kind == .deletable, let journals { deletable = try DeletableFiles(in: journals) }
+    try list?.finish(report, deletable: deletable)
   } catch {
     throw Failure(anyOf: error)
   }
@@ -49,7 +51,7 @@ func report(_ plan: ReportPlan) throws(Failure) {
     // If the manifest of `--failed`, the page or a list goes to standard output, the report goes to standard error.
     let isTaken = plan.failed.isStandardOutput || plan.page.isStandardOutput || list != nil
     let output = isTaken ? nil : try OutputFile(.standardOutput)
-    for line in report.lines {
+    for line in report.lines + [deletable?.reason].compactMap(\.self) {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
     }
   }
@@ -96,14 +98,17 @@ extension ReportPlan {
     // A shard of a list has other files than the shard of its manifest.
     if let manifest, shard != nil { return ([manifest], nil) }
     if let manifest {
-      let id = try ManifestReader.header(of: manifest).id
+      let id = try JournalSet.id(of: manifest, in: directories)
       let earlier = try EarlierManifests(of: JournalSet(in: directories), named: [manifest], taking: .of([id]))
       try earlier.checkJournals()
       return (earlier.paths, nil)
     }
+    let journals = try JournalSet(in: directories)
     var found: [LocalPath] = []
-    for directory in directories where try !RecordedListing.manifests(in: directory).isEmpty { found.append(directory) }
-    let earlier = try EarlierManifests(of: JournalSet(in: directories), taking: found.first.map { .rounds(in: $0) } ?? .all)
+    for directory in journals.directories where try !RecordedListing.manifests(in: directory).isEmpty {
+      found.append(directory)
+    }
+    let earlier = try EarlierManifests(of: journals, taking: found.first.map { .rounds(in: $0) } ?? .all)
     try earlier.checkRounds()
     let manifests = earlier.paths
     guard found.count <= 1, !manifests.isEmpty else {
@@ -151,8 +156,7 @@ extension BatchReport {
     let rounds = rounds > 1 ? "\(rounds) manifests, " : ""
     lines.append("\(rounds)\(counted(journals, "journal", "journals"))\(open).")
     if let summedUp {
-      lines.append(
-        "state.jsonl sums up rounds 1 to \(summedUp).")
+      lines.append("\(RecordedState.fileName) sums up rounds 1 to \(summedUp): --deletable lists their files.")
     }
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"

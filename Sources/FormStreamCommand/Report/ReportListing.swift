@@ -7,6 +7,7 @@ struct ReportedList {
   enum Kind {
     case failures
     case accepted
+    case deletable
   }
 
   let kind: Kind
@@ -16,22 +17,41 @@ struct ReportedList {
   let hasRecords: Bool
 
   /// The flag that asks for the list.
-  var flag: String { kind == .failures ? "--failures" : "--accepted" }
+  var flag: String { Self.flag(of: kind) }
+
+  private static func flag(of kind: Kind) -> String {
+    switch kind {
+    case .failures: "--failures"
+    case .accepted: "--accepted"
+    case .deletable: "--deletable"
+    }
+  }
 
   /// Nil if no list was asked for.
   init?(_ arguments: LowArguments) throws(Failure) {
-    switch (arguments.manifest.listsFailures, arguments.manifest.listsAccepted) {
-    case (true, true): throw .usage("--failures and --accepted are two lists: print one of them at a time.")
-    case (true, false): kind = .failures
-    case (false, true): kind = .accepted
-    case (false, false):
-      if arguments.endsWithNUL { throw .usage("--null is for the lists of --failures and --accepted: add one of them.") }
+    let manifest = arguments.manifest
+    let chosen: [(isChosen: Bool, kind: Kind)] = [
+      (manifest.listsFailures, .failures), (manifest.listsAccepted, .accepted), (manifest.listsDeletable, .deletable),
+    ]
+    let kinds = chosen.filter(\.isChosen).map(\.kind)
+    guard let kind = kinds.first else {
+      if arguments.endsWithNUL {
+        throw .usage("--null is for the lists of --failures, --accepted and --deletable: add one of them.")
+      }
       return nil
     }
+    if kinds.count > 1 {
+      throw .usage("\(Self.flag(of: kind)) and \(Self.flag(of: kinds[1])) are two lists: print one of them at a time.")
+    }
+    if kind == .deletable, manifest.manifest != nil {
+      throw .usage("--deletable is about all rounds, and --manifest about one: leave one of them out.")
+    }
+    self.kind = kind
     terminator = arguments.endsWithNUL ? 0 : 0x0A
     hasRecords = arguments.printsJSON
-    if hasRecords, kind == .accepted {
-      throw .usage("--accepted and --json both go to standard output, and --accepted prints names: leave one out.")
+    if hasRecords, kind != .failures {
+      let flag = Self.flag(of: kind)
+      throw .usage("\(flag) and --json both go to standard output, and \(flag) prints names: leave one out.")
     }
     if hasRecords, arguments.endsWithNUL {
       throw .usage("--null is for names, and --json prints records, which end with a line break: leave one out.")
@@ -61,7 +81,10 @@ final class ReportListing {
   }
 
   /// Prints what is left.
-  func finish(_ report: BatchReport) throws {
+  ///
+  /// - Parameter deletable: the files that may be deleted; nil if they are not listed.
+  func finish(_ report: BatchReport, deletable: DeletableFiles?) throws {
+    for path in deletable?.paths ?? [] { try write(path, "") }
     try failures?.forEach(of: report) { failure throws(Failure) in
       if list.hasRecords { return try lines.write(failure.record.line()) }
       let state = failure.state?.rawValue ?? "missing"

@@ -71,6 +71,14 @@ package final class AppendedFile: Sendable {
     try descriptor.lock() != .refused
   }
 
+  /// Locks the file like ``lock()``. Returns true only if no other process can have locked it, and so false on a file system
+  /// without locks.
+  ///
+  /// C: `flock(LOCK_EX|LOCK_NB)`
+  package func lockSurely() throws(SystemError) -> Bool {
+    try descriptor.lock() == .granted
+  }
+
   /// Who can change the file.
   package enum Ownership: Sendable {
     /// The user of this process.

@@ -1,4 +1,4 @@
-"""A directory of journals of 10,000 rounds: what a night and a report cost, beside what they cost after one round of all files."""
+"""A directory of journals of 10,000 rounds: what a night and a report cost, with and without a state that sums up old rounds."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def make_rounds(place, rounds, share):
 
 
 def many_rounds(formstream, place, rounds=10_000, share=3):
-    """A night and a report after many rounds end well, and need no more open files than after one."""
+    """A night and a report after many rounds cost what they cost after one, and need no more open files."""
     folder, journals = place / "in", place / "journals"
     folder.mkdir()
     with Server() as server:
@@ -103,6 +103,20 @@ def many_rounds(formstream, place, rounds=10_000, share=3):
         shutil.rmtree(journals)
         (folder / "one").unlink()
         (place / "kept").rename(journals)
-        report(f"after {rounds} rounds", files)
+        report(f"after {rounds} rounds, without a state", files)
         sent += 1
-        night(f"after {rounds} rounds", "two")
+        night(f"after {rounds} rounds, without a state, which it makes", "two")
+        check((journals / "state.jsonl").exists(), "there is no state")
+        sent += 1
+        night("with the state", "three")
+        said = report("with the state", files + 2)
+        check(said[0].startswith(f"{rounds + 2} manifests, {rounds + 2} journals"), f"the report says {said}")
+        listed, _ = measured("a list of what may be deleted", formstream, "report", "--deletable", "-0", "journals", cwd=place)
+        for name in listed.split("\0")[:-1]:
+            (place / name).unlink()
+        left = len(list(journals.iterdir()))
+        check(left < 100, f"{left} files are left")
+        sent += 1
+        night("without the files that it sums up", "four")
+        said = report("without these files", files + 3)
+        check(said[0].startswith(f"{rounds + 3} manifests, {rounds + 3} journals"), f"the report says {said}")

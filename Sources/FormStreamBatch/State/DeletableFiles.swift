@@ -1,0 +1,34 @@
+package import FormStreamMultipart
+
+/// The manifests and journals that a state stands for: the next round, plans and reports are the same without them.
+package struct DeletableFiles {
+  package let paths: [LocalPath]
+  /// Why nothing may be deleted, as a sentence; nil if the state can be used.
+  package let reason: String?
+
+  /// - Parameter journals: the journals as a report about all rounds has read them.
+  /// - Throws: an error if the manifests or the directory can't be read.
+  package init(in journals: JournalSet) throws(BatchError) {
+    // A plan is compared with all manifests, and not only with those of the rounds.
+    let journals = try EarlierManifests(of: journals).journals
+    guard let state = journals.state else {
+      let name = RecordedState.fileName
+      reason =
+        if let reason = journals.unusableState {
+          "Nothing may be deleted: \(name), which sums up old rounds, can't be used: \(reason)."
+        } else {
+          "Nothing may be deleted: there is no \(name) yet. A run that begins a round writes it after many rounds."
+        }
+      paths = []
+      return
+    }
+    // Such a run needs the rounds that it has been compared with.
+    if let journal = journals.begunBesides.first(where: { JournalReader.isInUse($0.name, in: state.directory) }) {
+      reason =
+        "Nothing may be deleted: the run of \(journal.description.quoted), which is of a round that is summed up, goes on."
+      paths = []
+      return
+    }
+    (paths, reason) = (try state.deletable, nil)
+  }
+}

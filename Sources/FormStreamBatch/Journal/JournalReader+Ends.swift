@@ -89,7 +89,7 @@ extension JournalReader {
   /// Whether the run of a journal may still go on. A run locks its journal; on a file system without locks, nobody knows.
   static func isInUse(_ journal: FileName, in directory: LocalPath) -> Bool {
     guard let directory = try? DirectoryDescriptor(directory),
-      let file = try? AppendedFile(continuing: journal, in: directory)
+      let file = try? AppendedFile(existing: journal, in: directory)
     else { return true }
     return (try? file.lockSurely()) != true
   }

@@ -15,6 +15,8 @@ package struct JournalSet: Sendable {
   package private(set) var state: RecordedState?
   /// Why the state that is there can't be used, as the end of a sentence; nil if there is none, or if it is used.
   private(set) var unusableState: String?
+  /// The states that are whole and are not used. That is sound only as long as all files that they sum up are there.
+  private(set) var setAside: [RecordedState] = []
   /// The file of the state as it was before the journals were read; nil if there was none. If several directories have one, it is
   /// one of them.
   private(set) var stateFile: FileIdentity?
@@ -27,14 +29,16 @@ package struct JournalSet: Sendable {
   package init(in directories: [LocalPath]) throws(BatchError) { try self.init(in: directories, usesState: true) }
 
   /// - Parameter usesState: whether the journals of rounds that a state sums up are left out.
-  init(in directories: [LocalPath], usesState: Bool, unusable reason: String? = nil) throws(BatchError) {
+  init(
+    in directories: [LocalPath], usesState: Bool, unusable reason: String? = nil, setAside: [RecordedState] = []
+  ) throws(BatchError) {
     var seen: Set<[UInt64]> = []
     // A directory that is named twice counts once.
     self.directories = directories.filter { directory in
       guard let identity = try? FileStatus(of: directory, followsSymlinks: true).identity else { return true }
       return seen.insert([identity.device, identity.inode]).inserted
     }
-    unusableState = reason
+    (unusableState, self.setAside) = (reason, setAside)
     for directory in self.directories { stateFile = RecordedState.identity(in: directory) ?? stateFile }
     if usesState, let state = try findState() {
       guard let conflict = try addJournals(besides: state) else {
@@ -42,6 +46,7 @@ package struct JournalSet: Sendable {
         return
       }
       unusableState = conflict
+      self.setAside = [state]
       (members, mentionedBesides, begunBesides) = ([:], [], [])
     }
     _ = try addJournals(besides: nil)
@@ -51,7 +56,8 @@ package struct JournalSet: Sendable {
   ///
   /// - Parameter reason: why the state can't be used, as the end of a sentence.
   func withoutState(_ reason: String) throws(BatchError) -> JournalSet {
-    state == nil ? self : try JournalSet(in: directories, usesState: false, unusable: reason)
+    guard let state else { return self }
+    return try JournalSet(in: directories, usesState: false, unusable: reason, setAside: [state])
   }
 
   /// The state that can be used, if only one directory has one.
@@ -61,11 +67,15 @@ package struct JournalSet: Sendable {
       switch try RecordedState.find(in: directory) {
       case .none: break
       case .usable(let state): states.append(state)
-      case .unusable(let reason): unusableState = reason
+      case .unusable(reason: let reason, let state):
+        unusableState = reason
+        if let state { setAside.append(state) }
       }
     }
     if states.count > 1 { unusableState = "several directories have one" }
-    return states.count == 1 && unusableState == nil ? states[0] : nil
+    if states.count == 1, unusableState == nil { return states[0] }
+    setAside += states
+    return nil
   }
 
   /// Adds the journals that a state doesn't sum up. Returns why the state can't be used; nil if it can.
@@ -127,6 +137,12 @@ package struct JournalSet: Sendable {
         "The manifest \(manifest.description.quoted) is not there any more, and \(RecordedState.fileName) sums up its round: only "
           + "the report about all rounds has its files.", underlying: error.underlying)
     }
+  }
+
+  /// Whether files of old rounds are not there, or may not be, and no state says what they said.
+  var lackRounds: Bool {
+    guard state == nil else { return false }
+    return unusableState != nil || directories.contains { (try? RecordedRounds(in: $0).firstNumber) ?? 0 > 1 }
   }
 
   /// The names of all runs.
@@ -192,6 +208,12 @@ package struct JournalSet: Sendable {
     directories.first { directory in
       (members[id] ?? []).contains { $0.path.bytes.starts(with: directory.bytes) }
     }
+  }
+
+  /// Whether the runs of a manifest have all kept their journals in another directory than that of a state.
+  func isOfAnotherDirectory(_ manifest: String, than state: RecordedState) -> Bool {
+    guard directories.count > 1, let members = members[manifest] else { return false }
+    return members.allSatisfy { state.directory.appending($0.path.name.bytes) != $0.path }
   }
 
   /// The journals of a manifest that were written to at a time or later, and when they were last, in nanoseconds since 1970.

@@ -101,8 +101,9 @@ struct RoundFindings {
     /// Adds what a state says about earlier rounds. Usually, nothing was added before.
     mutating func add(_ earlier: PathFindings) {
       guard last != nil else { return self = earlier }
-      // Two paths have become one.
-      for entry in [earlier.accepted, earlier.last] {
+      // Two paths have become one. What is both must not count as accepted twice.
+      let isLast = earlier.accepted?.place == earlier.last?.place
+      for entry in [isLast ? nil : earlier.accepted, earlier.last] {
         if let entry { add(entry) }
       }
     }

@@ -8,6 +8,8 @@ package struct EarlierManifests: Sendable {
   package let journals: JournalSet
   /// The ids of manifests that journals are about and that were not found.
   let missing: [String]
+  /// The journals of manifests that are left out, because their runs have begun and mention no files.
+  let begun: [LocalPath]
   /// When the last run of a missing manifest wrote to its journal, in nanoseconds since 1970; nil if none is missing.
   let lastTimeOfMissing: Int64?
   /// The runs of the manifests that no manifest beside the journals names yet.
@@ -79,6 +81,9 @@ package struct EarlierManifests: Sendable {
       let rounds = try RecordedRounds(in: directory, besides: state)
       if let state, state.directory == directory {
         if rounds.firstNumber != state.through + 1 { missingRound = state.through + 1 }
+        if let first = rounds.manifests.first, rounds.firstNumber <= state.through {
+          conflict = Self.conflict(first) + ", and was put back: delete it again, with its journals"
+        }
       } else if rounds.firstNumber > 1 {
         missingRound = 1
       }
@@ -102,13 +107,19 @@ package struct EarlierManifests: Sendable {
       }
     }
     var missing: [String] = []
+    var begun: [LocalPath] = []
     for id in journals.manifests.sorted() where found[id] == nil {
       for path in journals.paths(ofManifest: id) where found[id] == nil {
         guard let header = try? ManifestReader.header(of: path), header.id == id else { continue }
         found[id] = (path, header)
       }
       // A run that was killed when it had only begun its journal has left a manifest that the next run has written anew.
-      if found[id] == nil, try !journals.mentionNoFiles(ofManifest: id) { missing.append(id) }
+      guard found[id] == nil else { continue }
+      if try journals.mentionNoFiles(ofManifest: id) {
+        begun += journals.places(ofManifest: id).map(\.path)
+      } else {
+        missing.append(id)
+      }
     }
     let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
@@ -137,13 +148,18 @@ package struct EarlierManifests: Sendable {
         manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
         try journals.period(ofManifest: id).last, id
       )
-      if let state, place.0 <= state.through {
+      // The rounds of another directory have nothing to do with the state.
+      if let state, place.0 <= state.through, !journals.isOfAnotherDirectory(id, than: state) {
         // A list that was not sent, or whose run has sent nothing, says nothing that the state doesn't.
-        if !named.contains(manifest.path), try journals.mentionNoFiles(ofManifest: id) { continue }
-        conflict = Self.conflict(manifest.path)
+        if !named.contains(manifest.path), try journals.mentionNoFiles(ofManifest: id) {
+          begun += journals.places(ofManifest: id).map(\.path)
+          continue
+        }
+        conflict = conflict ?? Self.conflict(manifest.path)
       }
       placed.append((place, manifest.path))
     }
+    self.begun = begun
     paths = placed.sorted { $0.place < $1.place }.map(\.path)
   }
 
@@ -213,9 +229,13 @@ package struct EarlierManifests: Sendable {
   /// - Throws: `journalUnreadable`.
   package func checkJournals() throws(BatchError) {
     if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
+    for state in journals.setAside {
+      guard let deleted = try state.firstDeleted else { continue }
+      throw lost("\(deleted) of the rounds that \(RecordedState.fileName) sums up is not beside it any more")
+    }
     guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.
-    let journals = try JournalSet(in: journals.directories)
+    let journals = try JournalSet(in: journals.directories, usesState: journals.state != nil)
     let runs = journals.runs
     if let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
       throw lost(

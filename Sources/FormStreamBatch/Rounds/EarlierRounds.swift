@@ -36,6 +36,15 @@ struct EarlierRounds {
     if batch.manifest == nil { for manifest in manifests { try checkURL(manifest) } }
   }
 
+  /// Throws if the files of old rounds were deleted after they were read: `report --deletable` knows of a run only by its journal.
+  ///
+  /// - Throws: `journalUnreadable` or `manifestUnreadable`.
+  func checkAgain() throws(BatchError) {
+    guard !journals.setAside.isEmpty else { return }
+    let now = try JournalSet(in: [path], usesState: false, unusable: journals.unusableState, setAside: journals.setAside)
+    try EarlierManifests(of: now, taking: .rounds(in: path)).checkRounds()
+  }
+
   /// Whether a run has gone through all files of the last round.
   var isLastFinished: Bool {
     get throws(BatchError) {

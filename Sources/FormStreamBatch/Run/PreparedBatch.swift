@@ -21,6 +21,7 @@ package struct PreparedBatch {
   private struct PlannedJournal {
     let directory: DirectoryDescriptor
     let head: JournalHead
+    let rounds: EarlierRounds
     let earlier: JournalIndex
     let skipsDoubtful: Bool
     /// Whether there are journals of the same manifest.
@@ -30,7 +31,7 @@ package struct PreparedBatch {
       _ directory: DirectoryDescriptor, _ manifest: ManifestExtent, parent: String? = nil,
       _ rounds: EarlierRounds, _ earlier: JournalIndex, _ batch: Batch
     ) throws(BatchError) {
-      (self.directory, self.earlier) = (directory, earlier)
+      (self.directory, self.rounds, self.earlier) = (directory, rounds, earlier)
       isResumed = rounds.hasJournals(of: manifest)
       skipsDoubtful = batch.skipsDoubtful
       head = JournalHead(
@@ -165,7 +166,10 @@ package struct PreparedBatch {
     guard let journal else { return nil }
     try listing?.leaveRoom(upTo: journal.earlier.end)
     let writer = try JournalWriter(in: journal.directory, journal.head)
-    do throws(BatchError) { try listing?.noteJournal() } catch {
+    do throws(BatchError) {
+      try journal.rounds.checkAgain()
+      try listing?.noteJournal()
+    } catch {
       try? writer.close()
       throw error
     }

@@ -10,7 +10,8 @@ package struct DeletableFiles {
   /// - Throws: an error if the manifests or the directory can't be read.
   package init(in journals: JournalSet) throws(BatchError) {
     // A plan is compared with all manifests, and not only with those of the rounds.
-    let journals = try EarlierManifests(of: journals).journals
+    let earlier = try EarlierManifests(of: journals)
+    let journals = earlier.journals
     guard let state = journals.state else {
       let name = RecordedState.fileName
       reason =
@@ -22,13 +23,29 @@ package struct DeletableFiles {
       paths = []
       return
     }
+    // It may be a list of failed files of a round that is summed up.
+    if let id = earlier.missing.first {
+      reason = "Nothing may be deleted: the journals are about the manifest \(id), which can't be found."
+      paths = []
+      return
+    }
     // Such a run needs the rounds that it has been compared with.
-    if let journal = journals.begunBesides.first(where: { JournalReader.isInUse($0.name, in: state.directory) }) {
+    if let journal = try Self.running(journals.begunBesides + earlier.begun, in: journals.directories) {
       reason =
         "Nothing may be deleted: the run of \(journal.description.quoted), which is of a round that is summed up, goes on."
       paths = []
       return
     }
     (paths, reason) = (try state.deletable, nil)
+  }
+
+  /// The first journal whose run goes on; nil if none does.
+  private static func running(_ journals: [LocalPath], in directories: [LocalPath]) throws(BatchError) -> LocalPath? {
+    for journal in journals where try !JournalReader.isClosed(journal) {
+      guard let directory = directories.first(where: { $0.appending(journal.name.bytes) == journal }),
+        !JournalReader.isInUse(journal.name, in: directory)
+      else { return journal }
+    }
+    return nil
   }
 }

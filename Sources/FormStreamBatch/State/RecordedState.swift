@@ -28,6 +28,8 @@ package struct RecordedState: Sendable {
     var sliceSize: Int64?
     /// How many manifests and journals are summed up. Not all of them have a line.
     var counts: StateManifests.Counts
+    /// Where the runs have sent their files, also those without a line.
+    var targets: Set<StateManifests.Target>
     /// How many bytes of the files of settled doubts were read, by their names. What follows was added later.
     var settled: [[UInt8]: Int64]
     /// How many lines about manifests follow.
@@ -49,6 +51,7 @@ package struct RecordedState: Sendable {
   var nextIndex: Int { head.nextIndex }
   var sliceSize: Int64? { head.sliceSize }
   var counts: StateManifests.Counts { head.counts }
+  var targets: Set<StateManifests.Target> { head.targets }
   var settled: [[UInt8]: Int64] { head.settled }
   private var path: LocalPath { directory.appending(Self.name.bytes) }
 
@@ -59,6 +62,18 @@ package struct RecordedState: Sendable {
 
   /// Whether the manifest with this id is summed up.
   func sumsUp(manifest id: String) -> Bool { manifests[id] != nil }
+
+  /// A file that the state sums up and that is not there any more, as the beginning of a sentence; nil if all are there.
+  ///
+  /// - Throws: `journalUnreadable`.
+  var firstDeleted: String? {
+    get throws(BatchError) {
+      let names = Set(try JournalReader.names(in: directory).map(\.bytes))
+      let deleted = manifests.files.keys.filter { !names.contains($0) }.min { $0.lexicographicallyPrecedes($1) }
+      if let deleted { return "The file \(LocalPath(bytes: deleted).description.quoted)" }
+      return manifests.all.count < counts.manifests ? "A manifest" : nil
+    }
+  }
 
   /// The paths of the files that the state sums up, and that are still there: it stands for them, so they may be deleted.
   ///
@@ -81,8 +96,8 @@ package struct RecordedState: Sendable {
   enum Found {
     case none
     case usable(RecordedState)
-    /// The reason is the end of a sentence about the state.
-    case unusable(String)
+    /// The reason is the end of a sentence about the state. There is no state if it is damaged.
+    case unusable(reason: String, RecordedState?)
   }
 
   /// Finds the state of a directory, and checks that it is whole, and that nothing was added to what it sums up.
@@ -92,11 +107,16 @@ package struct RecordedState: Sendable {
     let names = Set(try JournalReader.names(in: directory).map(\.bytes))
     guard names.contains(name.bytes) else { return .none }
     let state: RecordedState
-    do throws(Unusable) { state = try RecordedState(in: directory) } catch { return .unusable(error.reason) }
+    do throws(Unusable) { state = try RecordedState(in: directory) } catch { return .unusable(reason: error.reason, nil) }
     for (name, size) in state.manifests.files where names.contains(name) {
       let path = directory.appending(name)
-      guard let status = try? FileStatus(of: path, followsSymlinks: true), status.identity.size == size else {
-        return .unusable("\(LocalPath(bytes: name).description.quoted) is not as it was")
+      var found: Int64?
+      do throws(SystemError) { found = try FileStatus(of: path, followsSymlinks: true).identity.size } catch {
+        // It may have been deleted after the directory was listed.
+        if error == .notFound { continue }
+      }
+      guard found == size else {
+        return .unusable(reason: "\(LocalPath(bytes: name).description.quoted) is not as it was", state)
       }
     }
     return .usable(state)
@@ -201,6 +221,7 @@ extension RecordedState.Head {
     [
       "schema": .string(RecordedState.schema), "through": .integer(Int64(through)), "time_ns": .integer(time),
       "next_index": .integer(Int64(nextIndex)), "slice_size": .integer(orNull: sliceSize), "summed_up": counts.json,
+      "targets": .array(targets.sorted { ($0.url, $0.hasTemplate ? 1 : 0) < ($1.url, $1.hasTemplate ? 1 : 0) }.map(\.json)),
       "settled": .array(
         settled.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { name, size in
           let file = JSONValue.path(LocalPath(bytes: name))
@@ -215,10 +236,11 @@ extension RecordedState.Head {
     guard let through = json["through"]?.integer, (1...Round.maximum).contains(through), let time = json["time_ns"]?.integer,
       let next = json["next_index"]?.integer.flatMap(Int.init(exactly:)), next >= 0,
       let manifests = json["manifests"]?.integer.flatMap(Int.init(exactly:)), manifests >= 0,
-      let counts = json["summed_up"].flatMap(StateManifests.Counts.init)
+      let counts = json["summed_up"].flatMap(StateManifests.Counts.init), let targets = json["targets"]?.elements
     else { return nil }
     (self.through, self.time, nextIndex, self.manifests) = (Int(through), time, next, manifests)
     (sliceSize, self.counts, settled) = (json["slice_size"]?.integer, counts, [:])
+    self.targets = Set(targets.compactMap(StateManifests.Target.init))
     for file in json["settled"]?.elements ?? [] {
       guard let name = (try? file.path("file")) ?? nil, let size = file["size"]?.integer else { return nil }
       settled[name.bytes] = size

@@ -4,6 +4,12 @@ import FormStreamPlatform
 
 /// The manifests that a state sums up, and their journals.
 struct StateManifests: Sendable {
+  /// Where a run has sent its files. The name of a template says nothing here: it is another one for each manifest.
+  struct Target: Hashable, Sendable {
+    var url: String
+    var hasTemplate: Bool
+  }
+
   struct Journal: Sendable {
     /// The name of the file.
     var name: [UInt8]
@@ -18,6 +24,8 @@ struct StateManifests: Sendable {
     var isOpen: Bool
     /// How many lines can't be read.
     var damagedLines: Int
+
+    var target: Target { Target(url: url, hasTemplate: template != nil) }
   }
 
   struct Manifest: Sendable {
@@ -63,6 +71,16 @@ struct StateManifests: Sendable {
       files[journal.name] = journal.size
       if let run = journal.run { runs[run] = journal.size }
     }
+  }
+}
+
+extension StateManifests.Target {
+  var json: JSONValue { ["url": .string(url), "template": .boolean(hasTemplate)] }
+
+  /// Nil if the value is something else.
+  init?(_ json: JSONValue) {
+    guard let url = json["url"]?.text else { return nil }
+    (self.url, hasTemplate) = (url, json["template"] == true)
   }
 }
 

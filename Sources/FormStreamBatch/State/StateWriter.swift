@@ -16,6 +16,7 @@ struct StateWriter {
   private var manifests = StateManifests()
   private var keys = FileKeys()
   private var counts = StateManifests.Counts()
+  private var targets: Set<StateManifests.Target> = []
   private var nextIndex = 0
   /// The runs that the manifests name that are not summed up.
   private var namedRuns: Set<String> = []
@@ -66,7 +67,7 @@ struct StateWriter {
     guard through > earlier.journals.state?.through ?? 0, !added.isEmpty else { return false }
     if let state = earlier.journals.state {
       for manifest in state.manifests.all { manifests.add(manifest) }
-      (nextIndex, counts) = (state.nextIndex, state.counts)
+      (nextIndex, counts, targets) = (state.nextIndex, state.counts, state.targets)
       var settled = settled
       try state.forEach { path throws(BatchError) in
         try noteEntry()
@@ -86,6 +87,7 @@ struct StateWriter {
       }
       manifests.add(manifest)
       counts.add(manifest)
+      targets.formUnion(manifest.journals.map(\.target))
     }
     return try write(through: through)
   }
@@ -180,7 +182,7 @@ struct StateWriter {
     let manifests = manifests.all.filter { isNeeded($0, sources, names) }
     let head = RecordedState.Head(
       through: through, time: nanosecondsSince1970(), nextIndex: nextIndex, sliceSize: sliceSize, counts: counts,
-      settled: settled.sizes, manifests: manifests.count)
+      targets: targets, settled: settled.sizes, manifests: manifests.count)
     do {
       let target = try DirectoryDescriptor(directory)
       let file = try AtomicFile(in: target, permissions: 0o600)

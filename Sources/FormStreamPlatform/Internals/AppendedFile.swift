@@ -25,6 +25,15 @@ package final class AppendedFile: Sendable {
       try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
   }
 
+  /// Opens a file that is there.
+  ///
+  /// C: `openat(O_APPEND)`
+  package init(existing name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
+    let flags = O_RDWR | O_NOFOLLOW | O_APPEND | O_CLOEXEC
+    descriptor = WritableDescriptor(
+      try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } })
+  }
+
   /// Opens the file that a path leads to, or creates it with the permissions that the umask leaves. Links are followed, and
   /// other processes may write to the file, too.
   ///

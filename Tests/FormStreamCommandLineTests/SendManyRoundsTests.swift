@@ -4,14 +4,14 @@ import Testing
 
 /// `send --journal` after hundreds of rounds.
 @Suite struct SendManyRoundsTests {
-  /// Makes the rounds up to `$1`, each as if a run had sent one more file: g2, g3 and so on. In the rounds that `$2` names, the
+  /// Makes the rounds from `$3` (2 if it is not given) up to `$1`, each as if a run had sent one more file: g2, g3 and so on. In the rounds that `$2` names, the
   /// file is b, and the server has refused it.
   private static let makeRounds = """
     rounds() {
-      manifest=$(head -n 1 j/manifest.jsonl) journal=$(head -qn 1 j/journal-*)
+      [ -n "$manifest" ] || manifest=$(head -n 1 j/manifest.jsonl) journal=$(head -qn 1 j/journal-*)
       first=$(grep -om 1 '"id":"[^"]*"' <<< "$manifest" | cut -d '"' -f 4)
-      run=$(grep -o '"run":"[^"]*"' <<< "$journal" | cut -d '"' -f 4) last=$run
-      for n in $(seq 2 "$1"); do
+      run=$(grep -o '"run":"[^"]*"' <<< "$journal" | cut -d '"' -f 4) last=${last:-$run}
+      for n in $(seq "${3:-2}" "$1"); do
         printf -v id '00000000-0000-4000-8000-%012d' $n
         file=g$n size=1 time=5 outcome=ok
         case " $2 " in *" $n "*) file=b size=5 time=7000000000 outcome=failed;; esac
@@ -133,6 +133,25 @@ import Testing
     #expect(run.stderr.contains("Nothing is new"), "\(run.stderr)")
     #expect(run.stderr.contains("make a new list of what is left"), "\(run.stderr)")
     #expect(server.requests.count == 3)
+  }
+
+  /// Regression: the second state has no line about the list's round, so the list was sent outside the directory, and the next night
+  /// sent its file again, unmarked.
+  @Test func `a list of a deleted round is not sent without the journal`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try TemporaryDirectory(inMemory: true)
+    let run = try shell(
+      Self.makeRounds
+        + """
+        clean() { $F report --deletable -0 j 2> /dev/null | xargs -0 -r rm --; }
+        U=\(server.url)/; mkdir in; echo word > in/f; S -q; echo abcd > in/b; touch -d @7 in/b; rounds 71 20
+        $F report --manifest j/manifest-20.jsonl --failed list j > /dev/null
+        S -q; echo $?; clean; rounds 140 '' 73; S -q; echo $?; clean; grep -c '"round":20,' j/state.jsonl
+        $F send -q --retry 0 --manifest list $U; echo $?; S; echo $?
+        """, in: place)
+    #expect(run.output == "0\n0\n0\n66\n0\n", "\(run.output) \(run.stderr)")
+    #expect(run.stderr.contains("Nothing is new"), "\(run.stderr)")
+    #expect(server.requests.count == 2)
   }
 
   /// A plan is compared with all that the journals say, and a manifest of `plan` may be of any time.

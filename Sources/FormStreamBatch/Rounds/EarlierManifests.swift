@@ -268,10 +268,14 @@ package struct EarlierManifests: Sendable {
   private func notFound(_ id: String) -> BatchError {
     if journals.isRecorded(id) {
       let directory = journals.directory(ofManifest: id)?.description.quoted ?? "a directory"
+      let restored =
+        journals.state.map { _ in
+          " If it was deleted because \(RecordedState.fileName) sums it up, delete these journals again, too."
+        } ?? ""
       return BatchError(
         .manifestUnreadable, on: id,
         "The journals in \(directory) are about the manifest \(id), which is not beside them any more: put it back, or name "
-          + "another directory. Without it, what they say is not known.")
+          + "another directory. Without it, what they say is not known.\(restored)")
     }
     let place =
       journals.paths(ofManifest: id).first.map { " is not at \($0.description.quoted) any more" }

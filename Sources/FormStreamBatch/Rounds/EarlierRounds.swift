@@ -15,14 +15,7 @@ struct EarlierRounds {
   /// - Throws: `journalMisplaced` if the directory has journals of runs to other URLs.
   init(in path: LocalPath, of batch: Batch) throws(BatchError) {
     (self.path, self.batch) = (path, batch)
-    var journals = try JournalSet(in: [path])
-    // A list of failed files is compared with its round and the rounds after it.
-    if let state = journals.state, let list = batch.manifest,
-      try ManifestReader.header(of: list).round?.number ?? 1 <= state.through
-    {
-      journals = try journals.withoutState(
-        "\(list.description.quoted) is of a round that it sums up, or of none: make a new list of what is left")
-    }
+    let journals = try Self.journals(in: path, of: batch)
     let isBegun = try !RecordedRounds(in: path).manifests.isEmpty || !journals.manifests.isEmpty || journals.state != nil
     earlier = isBegun ? try EarlierManifests(of: journals, taking: .rounds(in: path)) : nil
     self.journals = earlier?.journals ?? journals
@@ -40,9 +33,20 @@ struct EarlierRounds {
   ///
   /// - Throws: `journalUnreadable` or `manifestUnreadable`.
   func checkAgain() throws(BatchError) {
-    guard !journals.setAside.isEmpty else { return }
-    let now = try JournalSet(in: [path], usesState: false, unusable: journals.unusableState, setAside: journals.setAside)
-    try EarlierManifests(of: now, taking: .rounds(in: path)).checkRounds()
+    // Without a state, nothing is deleted. A manifest of the directory itself is of a round that is not summed up.
+    guard batch.manifest != nil, RecordedState.identity(in: path) != nil else { return }
+    try EarlierManifests(of: Self.journals(in: path, of: batch), taking: .rounds(in: path)).checkRounds()
+  }
+
+  /// The journals in the directory. A list of failed files is compared with its round and the rounds after it, so if a state sums up
+  /// these rounds, it is not used.
+  private static func journals(in path: LocalPath, of batch: Batch) throws(BatchError) -> JournalSet {
+    let journals = try JournalSet(in: [path])
+    guard let state = journals.state, let list = batch.manifest,
+      try ManifestReader.header(of: list).round?.number ?? 1 <= state.through
+    else { return journals }
+    return try journals.withoutState(
+      "\(list.description.quoted) is of a round that it sums up, or of none: make a new list of what is left")
   }
 
   /// Whether a run has gone through all files of the last round.

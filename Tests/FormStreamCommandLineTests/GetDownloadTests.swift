@@ -448,4 +448,16 @@ private func start(
       #expect(contents == "\(number)", "\(names[number])")
     }
   }
+
+  /// Regression: the download failed, though the file under the name of the partial file is another program's.
+  @Test func `a program that runs under the name of a partial file is passed over`() throws {
+    let resource = ContinuableResource(bytes: noise(1000))
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { resource.response(to: $0) }
+    // Nothing can open a program for writing while it runs (ETXTBSY).
+    let result = try shell(
+      "cp /bin/sleep f.part; chmod 700 f.part; ./f.part 60 & $F get -q -C - -o f \(server.url); echo $?; kill $!; stat -c %s f",
+      in: place)
+    #expect(result.output == "0\n1000\n", "\(result.output) \(result.stderr)")
+  }
 }

@@ -229,4 +229,25 @@ import Testing
     #expect(result.exit == 74, "\(result)")
     #expect(result.stderr.contains(".formstream-uploads"), "\(result.stderr)")
   }
+
+  /// Regression: an upload whose file could not be locked was gone (404), and nobody could go on with a new one.
+  @Test func `without locks, an upload that goes on is an ordinary one`() throws {
+    let receiver = try Receiving(
+      shell: "strace -D -f -qq -o /dev/null -e trace=flock -e inject=flock:error=EOPNOTSUPP "
+        + "$F receive --json --listen 0 --into kept")
+    let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    try client.send(
+      "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(Self.size)\r\nUpload-Complete: ?1\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+    try client.send(Self.body)
+    let whole = try #require(try client.receiveResponse())
+    #expect(whole.status == 200 && whole.values(of: "Location") == [], "\(whole)")
+    try client.send(
+      "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Length: 3\r\nUpload-Complete: ?0\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+    let part = try #require(try client.receiveResponse())
+    #expect(part.status == 500, "\(part)")
+    #expect(try receiver.shell("ls -A kept kept/.formstream-uploads").output.contains(".json") == false)
+    try receiver.end()
+  }
 }

@@ -73,6 +73,26 @@ import Testing
     }
   }
 
+  /// Another upload was created, and then there was no room to note it.
+  @Test func `without room in a resume file with an earlier upload, no other one is created`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      switch request.method {
+      case "POST": [.readBody, .respond(201, headers: [("Location", "/u")])]
+      case "HEAD": [.respond(404)]
+      default: [.readBody, .reset]
+      }
+    }
+    let name = String(repeating: "n", count: 1100)
+    let line = "$F post --resumable=tus --piece-size 1 --resume-file resume --retry-delay 0.01 -d abc \(server.url)/\(name)"
+    let broken = try shell("\(line) --retry 0", in: place)
+    #expect(broken.exit == 75, "\(broken.stderr)")
+    // The server no longer has the upload, and the resume file has more than the 1,024 bytes that it may have.
+    let full = try shell("trap '' XFSZ; ulimit -f 1; \(line) --retry 1", in: place)
+    #expect(full.exit == 75 && full.stderr.contains("So the step was not taken"), "\(full.stderr)")
+    #expect(server.requests.map(\.method) == ["POST", "PATCH", "HEAD"])
+  }
+
   /// The upload is created by then, and nothing of it was sent.
   @Test func `without room for its second line, a resume file asks for another run`() throws {
     let place = try TemporaryDirectory()

@@ -266,12 +266,8 @@ final class TransferRun: Sendable {
     wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
     let mayHaveEffect = next.sendsBody || attempt.mayBeCarriedOut
-    if next.mayResume, mayHaveEffect || next.step == .creation && keeper.needsFirstLine {
-      if mayHaveEffect {
-        keeper.willSend(next, isLast: attempt.mayBeCarriedOut, history)
-      } else {
-        keeper.willCreate(next, history)
-      }
+    if next.mayResume, mayHaveEffect || next.step == .creation && keeper.hasFile {
+      keeper.willSend(next, hasEffect: mayHaveEffect, isLast: attempt.mayBeCarriedOut, history)
       do throws(TransferError) {
         try await writeUpload()
       } catch {

@@ -23,8 +23,7 @@ struct PartialFileStore: Sendable {
   }
 
   private func take(_ name: FileName) throws -> (PartialFile, PartialFileRecord)? {
-    guard let file = try PartialFile(leftAs: name, in: directory), var record = record(of: name),
-      try record.describes(file)
+    guard let file = try left(name), var record = record(of: name), try record.describes(file)
     else { return nil }
     if record.left != nil {
       // The record is written before the first change, so that the file is recognized if this process is killed.
@@ -32,6 +31,16 @@ struct PartialFileStore: Sendable {
       try write(record, of: name)
     }
     return (file, record)
+  }
+
+  /// Opens a file that was left; nil if it can't be opened. A file that another program has stored under such a name, and runs from,
+  /// is no reason to fail: the download takes another name.
+  private func left(_ name: FileName) throws -> PartialFile? {
+    do throws(SystemError) {
+      return try PartialFile(leftAs: name, in: directory)
+    } catch  where !error.isOutOfDescriptors {
+      return nil
+    }
   }
 
   /// Makes an empty file, with its record.

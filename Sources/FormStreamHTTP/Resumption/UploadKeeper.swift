@@ -44,33 +44,22 @@ final class UploadKeeper: Sendable {
     state.withLock { $0 = State(data: data, file: file, last: last) }
   }
 
-  /// Notes that an attempt is about to send bytes.
+  /// Notes that an attempt is about to be made.
   ///
-  /// - Parameter isLast: whether the server may carry the request out after this attempt.
-  func willSend(_ next: NextAttempt, isLast: Bool, _ history: AttemptHistory) {
+  /// - Parameters:
+  ///   - hasEffect: whether the attempt sends bytes, or may have the request carried out. Otherwise it only creates an upload. If there is
+  ///     no room for the file, the server must not keep an upload that nobody goes on with.
+  ///   - isLast: whether the server may carry the request out after this attempt.
+  func willSend(_ next: NextAttempt, hasEffect: Bool, isLast: Bool, _ history: AttemptHistory) {
     state.withLock { state in
       guard var data = state.data else { return }
       data.uploadProtocol = next.uploadProtocol
-      data.note(next.resource)
-      data.mostSent = data.total
+      data.note(hasEffect ? next.resource : nil)
+      data.mostSent = hasEffect ? data.total : 0
       data.note(history)
       // The next run must not take for keyed what was sent without the key.
       if !next.isKeyed { data.idempotencyKey = nil }
       if isLast { data.isInDoubt = true }
-      state.data = data
-    }
-  }
-
-  /// Notes that an attempt is about to create an upload, and sends nothing of it. If there is no room for the file, the server must
-  /// not keep an upload that nobody goes on with.
-  func willCreate(_ next: NextAttempt, _ history: AttemptHistory) {
-    state.withLock { state in
-      guard var data = state.data else { return }
-      data.uploadProtocol = next.uploadProtocol
-      data.note(nil)
-      data.mostSent = 0
-      data.note(history)
-      if !next.isKeyed { data.idempotencyKey = nil }
       state.data = data
     }
   }
@@ -134,8 +123,8 @@ final class UploadKeeper: Sendable {
   /// Whether something was written or reported that still counts.
   var isNoted: Bool { state.withLock { $0.last != nil } }
 
-  /// Whether there is a file in which nothing is written yet.
-  var needsFirstLine: Bool { state.withLock { $0.file != nil && $0.last == nil } }
+  /// Whether there is a file.
+  var hasFile: Bool { state.withLock { $0.file != nil } }
 
   /// Whether anything is written or reported.
   var writes: Bool { report != nil || state.withLock { $0.file != nil } }

@@ -70,7 +70,8 @@ final class StoreTransaction {
     var done: Set<LocalPath> = []
     for path in paths.values {
       var path = path
-      while let (directory, name) = try parent(of: path) {
+      while !path.bytes.isEmpty {
+        guard let (directory, name) = try parent(of: path) else { throw .notFound }
         path = LocalPath(bytes: Array(path.bytes.dropLast(name.bytes.count + 1)))
         guard done.insert(path).inserted else { break }
         try directory.synchronize()
@@ -99,7 +100,8 @@ final class StoreTransaction {
   /// Takes its name back from a file. Returns false if the file keeps the name, or may keep it.
   private func isTakenBack(_ file: File, from path: LocalPath) -> Bool {
     do throws(SystemError) {
-      guard let (directory, name) = try parent(of: path) else { return true }
+      // If its directory was moved, the file may be there still, and may be the only copy of its bytes.
+      guard let (directory, name) = try parent(of: path) else { return !file.file.keepsName }
       return try replaceLock.withLock { _ throws(SystemError) in
         if file.file.takeBack(from: name, in: directory, ifStill: file.identity) { return true }
         guard file.file.keepsName else { return directory.remove(name, ifStill: file.identity) }

@@ -3,16 +3,9 @@ import Glibc
 /// A lock on a file, by which a process shows to others that it works on what the file describes. It lasts until this object is
 /// released, or the process ends.
 package final class FileLock: Sendable {
-  private let number: CInt
+  private let descriptor: WritableDescriptor
 
-  private init(_ number: CInt) { self.number = number }
-
-  /// C: `flock(LOCK_UN)`, `close`
-  deinit {
-    // Closing alone may not end the lock: a program that another thread is just starting has the file open, too.
-    flock(number, LOCK_UN)
-    close(number)
-  }
+  private init(_ descriptor: WritableDescriptor) { self.descriptor = descriptor }
 
   /// Locks the file that has a name, even if files replace each other under it. On a file system without locks, such as some network
   /// file systems, several processes can have the lock.
@@ -28,25 +21,10 @@ package final class FileLock: Sendable {
     // Some network file systems lock only what may be written.
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     while true {
-      let lock = FileLock(
+      let descriptor = WritableDescriptor(
         try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } })
-      do throws(SystemError) {
-        _ = try retryingInterrupts { flock(lock.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
-      } catch  where error.number == EWOULDBLOCK {
-        return nil
-      } catch {
-        // The file system has no locks.
-      }
-      if try directory.identity(of: name) == lock.identity { return lock }
-    }
-  }
-
-  /// C: `fstat`
-  private var identity: FileKey {
-    get throws(SystemError) {
-      var status = stat()
-      _ = try retryingInterrupts { fstat(number, &status) }
-      return FileKey(status)
+      guard try descriptor.lock(waits: waits) != .refused else { return nil }
+      if try directory.identity(of: name) == descriptor.identity() { return FileLock(descriptor) }
     }
   }
 }

@@ -12,12 +12,15 @@ package final class PartialFile: Sendable {
 
   /// Creates an empty file that only its owner can read and write; nil if the name is taken.
   ///
-  /// - Parameter describe: records the identity of the new file. If the file system allows it, the file gets its name
-  ///   only after this call, so a process that is killed leaves no file without a record.
+  /// - Parameters:
+  ///   - mustLock: whether to fail if the file system has no locks. Otherwise, no process takes over a file there that another process
+  ///     has left, and the file is made all the same.
+  ///   - describe: records the identity of the new file. If the file system allows it, the file gets its name
+  ///     only after this call, so a process that is killed leaves no file without a record.
   ///
   /// C: `openat(O_TMPFILE)`, `flock`, `linkat`; or `openat(O_EXCL)`, `flock`
   package init?(
-    creating name: FileName, in directory: DirectoryDescriptor,
+    creating name: FileName, in directory: DirectoryDescriptor, mustLock: Bool = false,
     describing describe: (Identity) throws -> Void
   ) throws {
     (self.name, self.directory) = (name, directory)
@@ -33,9 +36,14 @@ package final class PartialFile: Sendable {
         return nil
       }
     }
-    // If the file already has a name, another process may have found and locked it before this process could. A file
-    // system without locks is no reason to fail: there, no process takes over a file that another process has left.
-    guard try descriptor.lock() != .refused else { return nil }
+    switch try descriptor.lock() {
+    // If the file already has a name, another process may have found and locked it before this process could.
+    case .refused: return nil
+    case .unsupported(let error) where mustLock:
+      if unnamed == nil { remove() }
+      throw error
+    case .granted, .unsupported: break
+    }
     do {
       try describe(identity)
     } catch {
@@ -63,7 +71,8 @@ package final class PartialFile: Sendable {
   ///     program gives a complete file its last mode before it moves the file there. The file gets its private mode back, but only
   ///     when it is known that nobody uses it: whoever is moving it to its name would store it with the wrong mode.
   ///   - isInUse: is set to true if the file is in use, whatever its mode is.
-  /// - Throws: if it can't be known now whether there is such a file: no descriptor is left, or the disk fails.
+  /// - Throws: if the file can't be opened for another reason than that it isn't there or isn't this user's: no descriptor is left, a
+  ///   program runs from the file, or the disk fails. If it is privately kept, also if it can't be locked.
   ///
   /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`, `fchmod`
   package init?(
@@ -83,6 +92,7 @@ package final class PartialFile: Sendable {
     guard status.isOwn, status.st_nlink == 1 else { return nil }
     let lock = try descriptor.lock()
     isInUse = lock == .refused
+    if isPrivatelyKept, case .unsupported(let error) = lock { throw error }
     guard lock == .granted, try hasName else { return nil }
     // Only now nobody changes the mode.
     status = try self.status
@@ -100,6 +110,11 @@ package final class PartialFile: Sendable {
       }
     }
   }
+
+  /// Makes the file one that only its owner can read and write.
+  ///
+  /// C: `fchmod`
+  package func makePrivate() throws(SystemError) { try descriptor.setPermissions(0o600) }
 
   /// Whether the file still has its name: another process may have moved or removed it.
   ///

@@ -90,17 +90,23 @@ final class WritableDescriptor: Sendable {
     if Glibc.close(duplicate) < 0, errno != EINTR { throw SystemError(number: errno) }
   }
 
-  enum Lock { case granted, refused, unsupported }
+  enum Lock: Equatable {
+    case granted, refused
+    /// The file can't be locked, because of this error. On a file system without locks, no file can.
+    case unsupported(SystemError)
+  }
 
   /// Locks the file until it is closed, or the process ends.
   ///
-  /// C: `flock(LOCK_EX|LOCK_NB)`
-  func lock() throws(SystemError) -> Lock {
+  /// - Parameter waits: whether to wait while another process has the lock.
+  ///
+  /// C: `flock(LOCK_EX)`
+  func lock(waits: Bool = false) throws(SystemError) -> Lock {
     let number = try open
     do throws(SystemError) {
-      _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
+      _ = try retryingInterrupts { flock(number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
     } catch {
-      return error.number == EWOULDBLOCK ? .refused : .unsupported
+      return error.number == EWOULDBLOCK ? .refused : .unsupported(error)
     }
     isLocked.withLock { $0 = true }
     return .granted

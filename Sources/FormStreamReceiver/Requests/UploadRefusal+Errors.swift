@@ -11,6 +11,11 @@ extension UploadRefusal {
     case let error as MultipartError:
       let status = error.code == .limitExceeded ? 413 : 400
       self.init(Code(error.code), status: status, error.descriptionForSenders)
+    case let error as StorageError where !error.kept.isEmpty:
+      // Whatever the cause is, a client must not be asked to repeat the request: it would store these files twice.
+      self.init(
+        .handlingFailed, status: 500,
+        "Not all of the upload could be kept; the receiver's log says why. \(remains ?? error.remains)")
     case let error as StorageError where error.code == .noRoom:
       self.init(.noRoom, status: 507, "The server has no room left. \(remains ?? error.remains)")
     case let error as StorageError where error.code == .tooManyOpen:

@@ -51,20 +51,23 @@ extension IncomingRequest {
     of upload: PartialUpload, _ head: RequestHead, in store: UploadStore
   ) throws -> Step {
     let progress = try upload.progress(afterProcessing: true)
-    let recorded = try upload.recorded
-    if progress.isComplete {
+    var (isComplete, recorded) = (progress.isComplete, try upload.recorded)
+    if let origin = recorded?.origin, origin.isTus, !isComplete, progress.offset == progress.length {
+      if let request = try upload.begin(
+        on: connection, at: progress.offset, length: nil, digests: false, checks: false)
+      {
+        state = .appending(
+          Append(
+            to: upload, in: store, request: request, for: .progress, completes: nil, limit: 0,
+            offset: progress.offset, told: nil, digest: nil))
+        return respondWithoutBody(head)
+      }
+      // Another receiver has just completed it, or was killed while it did.
+      (isComplete, recorded) = (true, try upload.recorded)
+    }
+    if isComplete {
       guard let recorded else { throw UploadRefusal.noSuchUpload }
       if !recorded.isComplete { return respondUnknown(to: head) }
-    }
-    if let recorded, recorded.origin.isTus, !progress.isComplete, progress.offset == progress.length,
-      let request = try upload.begin(
-        on: connection, at: progress.offset, length: nil, digests: false, checks: false)
-    {
-      state = .appending(
-        Append(
-          to: upload, in: store, request: request, for: .progress, completes: nil, limit: 0,
-          offset: progress.offset, told: nil, digest: nil))
-      return respondWithoutBody(head)
     }
     return respond(
       .tusProgress(

@@ -132,7 +132,7 @@ extension IncomingRequest {
       upload = try store.create(
         origin: origin, length: length, for: connection.network.text)
     } catch {
-      // Without room for an upload that can be resumed, there may still be room for an ordinary one.
+      // Without room or locks for an upload that can be resumed, an ordinary one may still be possible.
       if isWhole { return nil }
       throw error
     }
@@ -377,8 +377,7 @@ extension IncomingRequest {
   /// The refusal of a complete upload. It says if the upload can be completed later.
   private func refusal(of error: any Error, by processed: ProcessedUpload) -> UploadRefusal {
     let refusal = UploadRefusal(stored(error, isKept: false))
-    let namesFiles = (error as? StorageError).map { !$0.kept.isEmpty } ?? false
-    guard processed.canBeCompleted(after: refusal.status), !namesFiles else { return refusal }
+    guard processed.canBeCompleted(after: refusal.status) else { return refusal }
     return UploadRefusal(stored(error, isKept: true), remains: StorageError.remains(isKept: true))
   }
 }

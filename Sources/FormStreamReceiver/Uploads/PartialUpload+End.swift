@@ -87,11 +87,13 @@ extension PartialUpload {
   ///
   /// - Parameter note: what ``noteStoring(_:movesFile:)`` returned; nil if it was not called.
   func reopen(_ whole: Whole, by note: StoringNote?) {
-    try? note?.before?.replace(id.stateName)
+    // If the note can't be taken back now, it must be before anybody reads it: it says that nobody knows what became of the bytes.
+    let stale = (try? note?.before?.replace(id.stateName)) == nil ? note?.before : nil
     // The file may have got the mode of a stored file already. As long as it is open, no other receiver uses it.
-    try? directory.setPermissions(0o600, of: id.bodyName)
+    try? whole.file.makePrivate()
     try? whole.file.close()
     change { state in
+      state.staleNote = stale
       state.phase = .open
       state.lastChange = secondsSince1970()
     }
@@ -127,7 +129,7 @@ extension PartialUpload {
     state.phase = .ended
     state.owner = nil
     state.request += 1
-    state.digest = nil
+    (state.digest, state.staleNote) = (nil, nil)
     // The files go first: if another receiver could lock them before, it would go on with the upload.
     directory.remove(id.bodyName)
     directory.remove(id.stateName)

@@ -176,6 +176,7 @@ extension PartialUpload {
   /// Opens the file of bytes. The files decide how many bytes have arrived, and what else is known: another receiver may have changed
   /// them. If it has completed the upload, the upload is complete after this.
   func open(_ state: inout State) throws {
+    try takeBackNote(&state)
     guard let found = try FoundUpload(id, in: directory) else {
       // Somebody has removed the files.
       if try directory.identity(of: id.bodyName) == nil { end(&state) }
@@ -195,6 +196,14 @@ extension PartialUpload {
     if size != state.offset { state.digest = nil }
     (state.length, state.uncheckedFrom) = (found.recorded.length, found.recorded.uncheckedFrom)
     (state.offset, state.file) = (size, file)
+  }
+
+  /// Takes the note back that the upload is being stored, if that has failed when it was not stored. Nobody else goes on with an upload
+  /// that has such a note, so nothing newer is replaced.
+  private func takeBackNote(_ state: inout State) throws(SystemError) {
+    guard let note = state.staleNote else { return }
+    try note.replace(id.stateName)
+    state.staleNote = nil
   }
 
   /// Closes the file of bytes, and gives the room back that was reserved for it.

@@ -34,6 +34,8 @@ final class PartialUpload: Sendable {
     var isReserved = false
     /// The digest of all bytes so far; nil if they must be read again.
     var digest: PartDigest?
+    /// The file that takes the note back that the upload is being stored, if that has failed; nil if no such note is left.
+    var staleNote: AtomicFile?
     /// The connection of the request that owns the upload, and the request's number.
     var owner: Connection?
     var request = 0
@@ -170,8 +172,10 @@ extension PartialUpload {
   }
 
   /// Makes the files of a new upload. The file of the bytes gets its name last, so each file of bytes has a state.
+  ///
+  /// - Throws: an error of the system. A file system without locks is one: nobody could go on with the upload.
   func makeFiles(_ origin: UploadState) throws {
-    let file = try PartialFile(creating: id.bodyName, in: directory) { _ in
+    let file = try PartialFile(creating: id.bodyName, in: directory, mustLock: true) { _ in
       try origin.write(as: id, in: directory)
     }
     guard let file else { throw SystemError.alreadyExists }
@@ -227,8 +231,14 @@ extension PartialUpload {
       try open(&state)
       if state.phase == .open { state.lastChange = max(state.lastChange, min(change, now)) }
       return false
-    } catch {
+    } catch let refusal as UploadRefusal where refusal.code == .uploadInUse {
       state.lastChange = now
+      return true
+    } catch let refusal as UploadRefusal where refusal.code == .notFound {
+      // The files that are left can't be trusted, and nobody can go on with them.
+      return state.phase != .open
+    } catch {
+      // It is not known how old the upload is, so it is looked at again.
       return true
     }
   }
@@ -239,7 +249,7 @@ extension PartialUpload {
     state.phase = .complete
     state.length = recorded.length ?? state.length
     state.offset = state.length ?? state.offset
-    state.uncheckedFrom = nil
+    (state.uncheckedFrom, state.staleNote) = (nil, nil)
     let now = secondsSince1970()
     state.lastChange = min(directory.lastChange(of: id.stateName) ?? now, now)
     giveBack(to: 0, &state)

@@ -24,7 +24,8 @@ extension UploadRefusal {
 
   /// Another receiver in the same directory has the upload open. It may complete it, so nobody may begin again.
   ///
-  /// - Parameter seconds: how long the other receiver has been at it. What has taken long may take as long again: a file is copied.
+  /// - Parameter seconds: how long ago the last byte arrived. When the other receiver has begun to use the upload is not known. If it has
+  ///   copied a file since the last byte, it may take as long again.
   static func uploadInUse(for seconds: Int64) -> UploadRefusal {
     UploadRefusal(
       .uploadInUse, status: 503,

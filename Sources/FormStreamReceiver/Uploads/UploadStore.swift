@@ -16,7 +16,8 @@ final class UploadStore: Sendable {
   private let openedParent: Guarded<DirectoryDescriptor>
   /// The directory of the files; nil until there is an upload.
   private let directory = Guarded<DirectoryDescriptor?>(nil)
-  /// An upload may hold its own lock while it takes one of these, so these are never held while an upload is asked something.
+  /// An upload may hold its own lock while it takes this lock or one of the following, except `creation`. So those are never held while
+  /// an upload is asked something.
   private let index = Guarded<[UploadID: PartialUpload]>([:])
   /// The uploads that could not be taken in when this receiver started, because another one was using them. That one may leave them.
   private let pending = Guarded<Set<UploadID>>([])
@@ -113,11 +114,13 @@ final class UploadStore: Sendable {
         pending.withLock { _ = $0.insert(id) }
         continue
       }
-      // What can't be used may belong to another receiver, which would have removed it by now.
-      for name in [id.stateName, id.bodyName] {
-        if let change = directory.lastChange(of: name), now - change >= settings.ageInSeconds {
-          directory.remove(name)
-        }
+      // What can't be used now may belong to another receiver, which would have removed it by now if both files were old: the state
+      // is not written while bytes arrive.
+      let names = [id.stateName, id.bodyName]
+      if let change = names.compactMap({ directory.lastChange(of: $0) }).max(),
+        now - change >= settings.ageInSeconds
+      {
+        for name in names { directory.remove(name) }
       }
     }
     for upload in complete.sorted(by: { $0.lastChange < $1.lastChange }) {
@@ -133,11 +136,12 @@ final class UploadStore: Sendable {
 
   /// Takes an upload in that another receiver has left or is done with; nil if there is none. The caller counts a kept response.
   ///
-  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if no descriptor is left.
+  /// - Throws: a refusal if another receiver is using the upload, or an error of the system if its files can't be read now.
   private func find(_ id: UploadID, in directory: DirectoryDescriptor) throws -> PartialUpload? {
     guard let upload = try PartialUpload(found: id, in: self, directory) else { return nil }
+    let bytes = upload.claimedBytes
     index.withLock { $0[id] = upload }
-    claimed.withLock { $0 += upload.claimedBytes }
+    claimed.withLock { $0 += bytes }
     if !upload.isComplete { shares.withLock { $0.begin(id, of: upload.client) } }
     return upload
   }

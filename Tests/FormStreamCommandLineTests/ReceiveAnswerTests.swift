@@ -69,6 +69,8 @@ import Testing
   @Test func `a delayed upload that is refused leaves nothing`() throws {
     let receiver = try Receiving("--into", "kept", "--delay", "100000", "--answer", "500")
     let client = try RawClient.uploading(to: receiver, size: 3, sent: 3)
+    // Its file has no name. It has all its bytes only when they have arrived.
+    _ = try receiver.shell("until stat -Lc %s /proc/\(receiver.pid)/fd/* | grep -qx 3; do sleep 0.01; done 2> /dev/null")
     let other = try receiver.shell("\(curl) $U")
     #expect(other.output == "200\n")
     receiver.signal(15)

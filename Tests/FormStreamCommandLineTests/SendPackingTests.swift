@@ -206,6 +206,8 @@ import Testing
       while kill -0 $pid 2> /dev/null; do
         x=x$((RANDOM % 20 + 1)); ln -s ../outside/$x t && mv -T t in/$x; echo words > t && mv -T t in/$x
         mv -T in e && ln -s outside in; rm in; mv -T e in
+        # On a busy machine, a form gets through only if there is time for it.
+        sleep 0.00$((RANDOM % 10))
       done
       wait $pid
       """, in: place)

@@ -176,17 +176,37 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: place.path("journal-gone.jsonl")))
   }
 
-  /// Regression: the rounds of another directory were taken for those that the state sums up.
-  @Test func `a state is used beside the rounds of another directory`() throws {
+  /// The rounds of another directory may be older than those of the state, so their order is known only from all files.
+  @Test(arguments: [false, true])
+  func `with another directory, all rounds are read or nothing is known`(_ isDeleted: Bool) throws {
     let made = try rounds(6, seed: 11)
     #expect(try made.sumUp(keeping: 2))
-    try made.removeSummedUp()
+    if isDeleted { try made.removeSummedUp() }
     let other = try MadeRounds(seed: 12, in: TemporaryDirectory(inMemory: true))
     for _ in 0..<3 { try other.add() }
     let earlier = try EarlierManifests(of: JournalSet(in: [made.directory, other.directory]))
+    #expect(earlier.journals.state == nil)
+    guard isDeleted else {
+      try earlier.checkRounds()
+      #expect(earlier.paths.contains(made.directory.appending(RecordedListing.completeName.bytes)))
+      return
+    }
+    let error = #expect(throws: BatchError.self) { try earlier.checkRounds() }
+    #expect(error?.code == .journalUnreadable)
+    #expect(error?.description.contains("put it back") == false)
+  }
+
+  /// Regression: the journals of the copy were said to be lost.
+  @Test func `a state is used beside a copy of its directory`() throws {
+    let made = try rounds(6, seed: 11)
+    let copy = try TemporaryDirectory(inMemory: true)
+    for name in try FileManager.default.contentsOfDirectory(atPath: "\(made.directory)") {
+      try FileManager.default.copyItem(atPath: "\(made.directory)/\(name)", toPath: copy.path(name))
+    }
+    #expect(try made.sumUp(keeping: 2))
+    let earlier = try EarlierManifests(of: JournalSet(in: [made.directory, LocalPath(copy.path)]))
     try earlier.checkRounds()
     #expect(earlier.journals.state != nil)
-    #expect(earlier.paths.contains(other.directory.appending(RecordedListing.completeName.bytes)))
   }
 
   /// Regression: the last version counted twice, and a report said that the file was accepted twice.

@@ -135,6 +135,21 @@ import Testing
     #expect(server.requests.count == 3)
   }
 
+  /// Regression: the directory counted as new, and a list whose journals can't be read was sent without them.
+  @Test func `what can't be read is not taken for what is not there`() throws {
+    let server = try ScriptedServer { _ in .good(400) }
+    let place = try TemporaryDirectory(inMemory: true)
+    let run = try shell(
+      """
+      mkdir in; echo word > in/f; S() { $F send -q --retry 0 "$@"; echo $?; }
+      S --journal j --failed list \(server.url) in
+      echo other > j/journal-x.jsonl; S --manifest list \(server.url)
+      mkdir k; echo other > k/state.jsonl; S --journal k \(server.url) in
+      """, in: place)
+    #expect(run.output == "1\n66\n66\n", "\(run.output) \(run.stderr)")
+    #expect(server.requests.count == 1)
+  }
+
   /// Regression: the second state has no line about the list's round, so the list was sent outside the directory, and the next night
   /// sent its file again, unmarked.
   @Test func `a list of a deleted round is not sent without the journal`() throws {

@@ -210,12 +210,6 @@ package struct JournalSet: Sendable {
     }
   }
 
-  /// Whether the runs of a manifest have all kept their journals in another directory than that of a state.
-  func isOfAnotherDirectory(_ manifest: String, than state: RecordedState) -> Bool {
-    guard directories.count > 1, let members = members[manifest] else { return false }
-    return members.allSatisfy { state.directory.appending($0.path.name.bytes) != $0.path }
-  }
-
   /// The journals of a manifest that were written to at a time or later, and when they were last, in nanoseconds since 1970.
   func paths(
     ofManifest id: String, writtenSince time: Int64

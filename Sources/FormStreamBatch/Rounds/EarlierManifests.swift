@@ -93,6 +93,8 @@ package struct EarlierManifests: Sendable {
       }
       for path in try RecordedListing.manifests(in: directory, besides: state) {
         let header = try ManifestReader.header(of: path)
+        // It is a copy, whose journals are left out with those of the state.
+        if state?.sumsUp(manifest: header.id) == true { continue }
         found[header.id] = (path, header)
         if case .rounds(directory) = taken { ids?.insert(header.id) }
         for run in header.journals { namedRuns[run] = path }
@@ -115,10 +117,10 @@ package struct EarlierManifests: Sendable {
       }
       // A run that was killed when it had only begun its journal has left a manifest that the next run has written anew.
       guard found[id] == nil else { continue }
-      if try journals.mentionNoFiles(ofManifest: id) {
-        begun += journals.places(ofManifest: id).map(\.path)
-      } else {
+      if try !journals.mentionNoFiles(ofManifest: id) {
         missing.append(id)
+      } else if !journals.isRecorded(id) {
+        begun += journals.places(ofManifest: id).map(\.path)
       }
     }
     let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
@@ -148,8 +150,7 @@ package struct EarlierManifests: Sendable {
         manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
         try journals.period(ofManifest: id).last, id
       )
-      // The rounds of another directory have nothing to do with the state.
-      if let state, place.0 <= state.through, !journals.isOfAnotherDirectory(id, than: state) {
+      if let state, place.0 <= state.through {
         // A list that was not sent, or whose run has sent nothing, says nothing that the state doesn't.
         if !named.contains(manifest.path), try journals.mentionNoFiles(ofManifest: id) {
           begun += journals.places(ofManifest: id).map(\.path)
@@ -231,8 +232,12 @@ package struct EarlierManifests: Sendable {
     if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
     for state in journals.setAside {
       guard let deleted = try state.firstDeleted else { continue }
-      throw lost("\(deleted) of the rounds that \(RecordedState.fileName) sums up is not beside it any more")
+      throw BatchError(
+        .journalUnreadable, on: state.directory.description,
+        "\(deleted) of the rounds that \(RecordedState.fileName) sums up is not beside it any more, so nothing is known without the "
+          + "state, and the state can't be used: \(journals.unusableState ?? "it is not whole").")
     }
+    if paths.isEmpty, journals.unusableState != nil { throw lost("No manifest of a round is beside the journals any more") }
     guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.
     let journals = try JournalSet(in: journals.directories, usesState: journals.state != nil)

@@ -16,7 +16,8 @@ struct EarlierRounds {
   init(in path: LocalPath, of batch: Batch) throws(BatchError) {
     (self.path, self.batch) = (path, batch)
     let journals = try Self.journals(in: path, of: batch)
-    let isBegun = try !RecordedRounds(in: path).manifests.isEmpty || !journals.manifests.isEmpty || journals.state != nil
+    let isBegun =
+      try !RecordedRounds(in: path).manifests.isEmpty || !journals.manifests.isEmpty || RecordedState.identity(in: path) != nil
     earlier = isBegun ? try EarlierManifests(of: journals, taking: .rounds(in: path)) : nil
     self.journals = earlier?.journals ?? journals
     rounds = try RecordedRounds(in: path, besides: self.journals.state)

@@ -6,11 +6,12 @@ package struct DeletableFiles {
   /// Why nothing may be deleted, as a sentence; nil if the state can be used.
   package let reason: String?
 
-  /// - Parameter journals: the journals as a report about all rounds has read them.
+  /// - Parameter journals: the journals of a report about all rounds. They are read again, because a run of an old list may have begun
+  ///   since then.
   /// - Throws: an error if the manifests or the directory can't be read.
   package init(in journals: JournalSet) throws(BatchError) {
     // A plan is compared with all manifests, and not only with those of the rounds.
-    let earlier = try EarlierManifests(of: journals)
+    let earlier = try EarlierManifests(of: JournalSet(in: journals.directories))
     let journals = earlier.journals
     guard let state = journals.state else {
       let name = RecordedState.fileName

@@ -70,9 +70,11 @@ extension SendPlan {
   /// its journal, the next round would send the files of the list again.
   private static func journalOfList(_ batch: Batch) -> LocalPath? {
     guard let manifest = batch.manifest.flatMap({ try? ManifestReader($0) }), let journal = manifest.journal,
-      let journals = try? JournalSet(in: [journal]), manifest.belongs(to: journals, as: batch)
+      (try? FileStatus(of: journal, followsSymlinks: true)) != nil
     else { return nil }
-    return journal
+    // If the journals can't be read, the run says why.
+    guard let journals = try? JournalSet(in: [journal]) else { return journal }
+    return manifest.belongs(to: journals, as: batch) ? journal : nil
   }
 
   /// The sources of the files; none if a manifest names the files.

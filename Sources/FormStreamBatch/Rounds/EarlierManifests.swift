@@ -229,7 +229,6 @@ package struct EarlierManifests: Sendable {
   ///
   /// - Throws: `journalUnreadable`.
   package func checkJournals() throws(BatchError) {
-    if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
     for state in journals.setAside {
       guard let deleted = try state.firstDeleted else { continue }
       throw BatchError(
@@ -237,6 +236,7 @@ package struct EarlierManifests: Sendable {
         "\(deleted) of the rounds that \(RecordedState.fileName) sums up is not beside it any more, so nothing is known without the "
           + "state, and the state can't be used: \(journals.unusableState ?? "it is not whole").")
     }
+    if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
     if paths.isEmpty, journals.unusableState != nil { throw lost("No manifest of a round is beside the journals any more") }
     guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.

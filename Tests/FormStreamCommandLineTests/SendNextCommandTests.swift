@@ -40,10 +40,24 @@ import Testing
 
   /// What the next command has after its list, for flags that were typed.
   private func words(after flags: String, to url: String? = nil) throws -> String {
+    try lastLines(after: flags, to: url).words
+  }
+
+  /// These words, and the names of what is left out.
+  private func lastLines(
+    after flags: String, to url: String? = nil, in place: TemporaryDirectory? = nil
+  ) throws -> (words: String, leftOut: String) {
     let run = try shell(
-      "echo > no; $F send --retry 0 --failed rest \(flags) '\(url ?? server.url)' no 2>&1 | grep '^Next: '")
-    #expect(run.output.hasPrefix("Next: formstream send --manifest rest --retry 0 "), "\(run.output)")
-    return String(run.output.dropFirst("Next: formstream send --manifest rest --retry 0 ".count).dropLast())
+      "echo > no; $F send --retry 0 --failed rest \(flags) '\(url ?? server.url)' no 2>&1 | grep -A 2 '^The failed list'",
+      in: place)
+    #expect(!run.output.contains("canary"), "\(run.output)")
+    var lines = run.output.split(separator: "\n").dropFirst()
+    let (next, about) = (
+      "Next: formstream send --manifest rest --retry 0 ", "The next command leaves out what may be a secret (<|left-out|>): "
+    )
+    let last = lines.popLast() ?? ""
+    #expect(last.hasPrefix(next) && lines.allSatisfy { $0.hasPrefix(about) && $0.hasSuffix(".") }, "\(run.output)")
+    return (String(last.dropFirst(next.count)), String(lines.last?.dropFirst(about.count).dropLast() ?? ""))
   }
 
   @Test(arguments: [
@@ -57,8 +71,50 @@ import Testing
     ("-x http://me:canary@127.0.0.1:1", "--proxy …", "--proxy"),
     ("-H 'X-Token: canary' -H 'X-Token: canary2'", "--header … --header …", "--header X-Token"),
   ]) func `a secret is not in it`(_ flags: String, shown: String, name: String) throws {
+    try expect(flags, areShownAs: shown, without: name)
+  }
+
+  /// Regression: only the name before the value was looked at.
+  @Test(arguments: [
+    ("--field 'params={\"auth\":{\"key\":\"canary\"}}'", "--field …", "--field params"),
+    ("-F 'meta={{\"token\" : \"canary\"}}'", "--form …", "--form meta"),
+    ("-F 'meta={{\\\"token\\\":\\\"canary\\\"}}'", "--form …", "--form meta"),
+    ("--query 'state=a%26token%3Dcanary'", "--query …", "--query state"),
+    ("-H 'X-Upstream: Bearer canary'", "--header …", "--header X-Upstream"),
+    ("-H 'X-Upstream: basic canary'", "--header …", "--header X-Upstream"),
+    ("-H 'X-Config: size=1, token=canary'", "--header …", "--header X-Config"),
+    ("-A 'night (token: canary)'", "--user-agent …", "--user-agent"),
+  ]) func `a secret inside a value with another name is not in it`(_ flags: String, shown: String, name: String) throws {
+    try expect(flags, areShownAs: shown, without: name)
+  }
+
+  /// Regression: `-b` without `=` was taken for a file, and what follows the file in `--cert` for a part of its name.
+  @Test(arguments: [
+    ("-b canary", "--cookie …", "--cookie"), ("-b canary -c jar", "--cookie … --cookie-jar jar", "--cookie"),
+    ("--cert client.pem:canary", "--cert …", "--cert"), ("-E client.pem:canary", "--cert …", "--cert"),
+  ]) func `a secret where a file's name may be is not in it`(_ flags: String, shown: String, name: String) throws {
+    try expect(flags, areShownAs: shown, without: name)
+  }
+
+  private func expect(_ flags: String, areShownAs shown: String, without name: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("client.pem", "")
+    let lines = try lastLines(after: flags, in: place)
+    #expect(lines.words == "\(shown.replacing("…", with: "<|left-out|>")) \(server.url)", "\(lines)")
+    #expect(lines.leftOut == name, "\(lines)")
+  }
+
+  /// Regression: the command could be pasted, and then read `…` as a cookie file, or asked for the password of the user `…`.
+  @Test(
+    arguments: ["bash", "zsh", "sh"], ["-b a=canary", "--field token=canary -u me:canary", "-H 'X-Token: canary' --journal j"])
+  func `no shell runs the command while a secret is missing`(_ name: String, flags: String) throws {
+    let place = try TemporaryDirectory()
     let words = try words(after: flags)
-    #expect(words == "\(shown) \(server.url)  # What may be a secret is left out (…): \(name).", "\(words)")
+    try place.write("line", "touch ran; touch \(words)\n")
+    // A file of that name must not be read, and no file written.
+    let run = try shell("touch left-out; \(name) line; echo $?; \(name) -c \"$(cat line)\"; echo $?; ls", in: place)
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 4 && lines[0] != "0" && lines[1] != "0" && lines[2...] == ["left-out", "line"], "\(run.output)")
   }
 
   /// Regression: no header and no field was shown, so that hardly any command could be pasted.
@@ -66,10 +122,14 @@ import Testing
     ("-H 'X-Tag: 1' -H Expect:", "--header 'X-Tag: 1' --header Expect:"), ("-H @more", "--header @more"),
     ("-F 'album=a summer' --field year=2026", "--form 'album=a summer' --field year=2026"),
     ("--field-template 'size={size}' --query page=1", "--field-template 'size={size}' --query page=1"),
-    ("-b jar -A night", "--cookie jar --user-agent night"), ("--idempotency-key auto", "--idempotency-key auto"),
+    ("-b kept -A night", "--cookie kept --user-agent night"), ("--idempotency-key auto", "--idempotency-key auto"),
+    ("-b jar -c jar", "--cookie jar --cookie-jar jar"), ("--cert more", "--cert more"),
+    ("-F 'meta=@more' -F 'text=<more'", "--form meta=@more --form 'text=<more'"),
+    ("--field 'meta={\"size\": 1}' -H 'X-At: 12:30'", "--field 'meta={\"size\": 1}' --header 'X-At: 12:30'"),
   ]) func `what is no secret is in it`(_ flags: String, shown: String) throws {
     let place = try TemporaryDirectory()
     try place.write("more", "X-More: 1\n")
+    try place.write("kept", "Set-Cookie: a=b\n")
     let run = try shell(
       "echo > no; $F send --retry 0 --failed rest \(flags) \(server.url) no 2>&1 | grep '^Next: '", in: place)
     #expect(run.output == "Next: formstream send --manifest rest --retry 0 \(shown) \(server.url)\n", "\(run.output)")
@@ -88,16 +148,16 @@ import Testing
 
   /// A masked URL is no URL, and would be sent as it is.
   @Test(arguments: ["/?token=canary", "/canary@home"]) func `a URL that may have a secret is left out`(_ end: String) throws {
-    let words = try words(after: "", to: server.url + end)
-    #expect(words == "…  # What may be a secret is left out (…): the URL.", "\(words)")
+    let lines = try lastLines(after: "", to: server.url + end)
+    #expect(lines.words == "<|left-out|>" && lines.leftOut == "the URL", "\(lines)")
   }
 
   @Test(arguments: [("/{name}?token=canary", true), ("/{name}?page=1", false), ("/canary@home/{name}", true)])
   func `a URL of --put that may have a secret is left out`(_ end: String, isHidden: Bool) throws {
     let server = try ScriptedServer { _ in .good(422) }
-    let words = try words(after: "--put", to: server.url + end)
-    let shown = isHidden ? "…  # What may be a secret is left out (…): the URL." : "'\(server.url)\(end)'"
-    #expect(words == "--put \(shown)", "\(words)")
+    let run = try shell("echo > no; $F send --retry 0 --failed rest --put '\(server.url)\(end)' no 2>&1 | grep '^Next: '")
+    let shown = isHidden ? "<|left-out|>" : "'\(server.url)\(end)'"
+    #expect(run.output == "Next: formstream send --manifest rest --retry 0 --put \(shown)\n", "\(run.output)")
   }
 
   /// Regression: the command read `at-least`, `checksum` or `all` from the file, and ended with 64.
@@ -112,11 +172,24 @@ import Testing
       """, in: place)
     // The digests are recorded, so that the next nights can compare the contents of these files, too.
     let digests = line == "checksum" ? " --sha256" : ""
-    let next = "formstream send --manifest rest --retry 0\(digests) --as 'my photo' --journal j --config more \(server.url)"
+    // The other file is spelled out, too: it comes after the first one, and before what was typed.
+    let next =
+      "formstream send --manifest rest --retry 0\(digests) --as 'my photo' --user-agent night --journal j \(server.url)"
     #expect(first.output == "Next: \(next)\n", "\(first.output)")
     isRepaired.withLock { $0 = true }
     let second = try shell("formstream() { $F \"$@\"; }; \(next)", in: place)
     #expect(second.exit == 0 && names() == ["no", "no", "yes"], "\(second.stderr)")
+  }
+
+  /// Regression: the flags of the first file stood after those of the second one, and the last of several flags counts.
+  @Test(arguments: ["-K flags -K more", "-K more -K flags"])
+  func `the order of configuration files is kept`(_ files: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("flags", "hidden\nuser-agent one\n")
+    try place.write("more", "user-agent two\n")
+    let run = try shell("echo > no; $F send --retry 0 --failed rest \(files) \(server.url) no 2>&1 | grep '^Next: '", in: place)
+    let agents = files.hasSuffix("more") ? "--user-agent one --user-agent two" : "--user-agent two --user-agent one"
+    #expect(run.output == "Next: formstream send --manifest rest \(agents) --retry 0 \(server.url)\n", "\(run.output)")
   }
 
   @Test func `flags from standard input are spelled out, without secrets`() throws {
@@ -124,8 +197,7 @@ import Testing
       """
       echo > no; printf 'retry 0\\n--header X-Token: canary\\n' | $F send -K - --failed rest \(server.url) no 2>&1 | grep '^Next: '
       """)
-    let next =
-      "formstream send --manifest rest --retry 0 --header … \(server.url)  # What may be a secret is left out (…): --header X-Token."
+    let next = "formstream send --manifest rest --retry 0 --header <|left-out|> \(server.url)"
     #expect(run.output == "Next: \(next)\n", "\(run.output)")
   }
 

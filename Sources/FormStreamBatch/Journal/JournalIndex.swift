@@ -195,13 +195,18 @@ extension BatchError {
     case .own: return nil
     case .open:
       message = """
-        Other users may write to the journal \(shown), and could send an upload elsewhere that goes on: if you trust what it says, take \
-        that right away from them (chmod 600), or let no upload go on (\(SettingName.resumption)).
+        Other users may write to the journal \(shown). One of them could have the rest of an upload sent to another server. If you \
+        trust the journal, run chmod 600 on it; otherwise leave out \(SettingName.resumption).
         """
-    case .foreign, .special:
+    case .foreign:
       message = """
-        The journal \(shown) belongs to another user, who could send an upload elsewhere that goes on: name another directory, or let \
-        no upload go on (\(SettingName.resumption)).
+        The journal \(shown) belongs to another user, who could have the rest of an upload sent to another server: name another \
+        directory, or leave out \(SettingName.resumption).
+        """
+    case .special:
+      message = """
+        The journal \(shown) is a device or a pipe, so it is not known who wrote it, and its uploads can't go on: name another \
+        directory, or leave out \(SettingName.resumption).
         """
     }
     return BatchError(.journalNotTrusted, on: path.description, message)

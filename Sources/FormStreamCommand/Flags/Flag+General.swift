@@ -30,7 +30,8 @@ extension Flag {
       summary: "Print records for scripts, one line of JSON each",
       detail: """
         post and put print a record instead of the response's body, also if they fail. get prints one for each \
-        URL, and send one for each file and one at the end. report and bench print one. receive prints a record that says where it listens, then one for each request.
+        URL, and send one for each file and one at the end. bench prints one. report prints one, or with --failures one for each \
+        file that was not accepted. receive prints a record that says where it listens, then one for each request.
         """
     ) { (arguments, _) in arguments.printsJSON = true },
     Flag(

@@ -16,6 +16,7 @@ struct NextCommand {
 
   init(_ arguments: LowArguments) throws(Failure) {
     var (words, secrets) = ([String](), [String]())
+    let jar = arguments.request.cookieJar
     for item in try Self.items(of: arguments) {
       switch item {
       // The command itself, the URL, and the files.
@@ -23,9 +24,9 @@ struct NextCommand {
       case .off(let flag):
         words.append(flag.long.hasPrefix("no-") ? "--\(flag.long.dropFirst(3))" : "--no-\(flag.long)")
       case .flag(let flag, let value):
-        let secret = HiddenValue(of: flag, value)
+        let secret = HiddenValue(of: flag, value, besideCookieJar: jar)
         if let secret, !secrets.contains(secret.description) { secrets.append(secret.description) }
-        let shown = secret == nil ? Self.quoted(value.shown) : "…"
+        let shown = secret == nil ? Self.quoted(value.shown) : Self.leftOut
         switch flag.value {
         case nil: words.append("--\(flag.long)")
         case let kind? where kind.isOptional: words.append("--\(flag.long)" + (value.bytes.isEmpty ? "" : "=\(shown)"))
@@ -35,9 +36,9 @@ struct NextCommand {
     }
     // The first word is the URL, unless a file names it.
     if arguments.request.urlFile == nil, let typed = arguments.operands.first {
-      // "***" would be sent as it is, and "…" is no URL.
+      // "***" would be sent as it is.
       let isMasked = typed.shown.hidingSecretsOfInvalidURL != typed.shown
-      words.append(isMasked ? "…" : Self.quoted(typed.shown))
+      words.append(isMasked ? Self.leftOut : Self.quoted(typed.shown))
       if isMasked { secrets.append("the URL") }
     }
     (self.words, self.secrets) = (words, secrets)
@@ -45,9 +46,8 @@ struct NextCommand {
 
   /// What was typed and holds for the list, too. A switch that was turned off is as if it had not been typed.
   private static func items(of arguments: LowArguments) throws(Failure) -> [ArgumentParser.Item] {
-    let replaced = try replacedFiles(arguments.configured)
-    let spelledOut = arguments.configured.filter { $0.configurationFile.map(replaced.contains) ?? false }
-    var parser = ArgumentParser(spelledOut + arguments.words)
+    let spellsOut = try needsFlagsOfFiles(arguments)
+    var parser = ArgumentParser((spellsOut ? arguments.configured : []) + arguments.words)
     parser.verb = .send
     var items: [ArgumentParser.Item] = []
     while let item = try parser.next() {
@@ -55,7 +55,7 @@ struct NextCommand {
       case .word: continue
       case .off(let off):
         items.removeAll { item in if case .flag(let flag, _) = item { flag.long == off.long } else { false } }
-      case .flag(let flag, let file) where flag.long == "config" && replaced.contains(ConfigFile.name(of: file)): continue
+      case .flag(let flag, _) where flag.long == "config" && spellsOut: continue
       case .flag: break
       }
       items.append(item)
@@ -78,27 +78,34 @@ struct NextCommand {
     }
   }
 
-  /// The names of the configuration files that the next command can't read, so that their other flags are spelled out: files with
-  /// flags about the files to send, and standard input.
-  private static func replacedFiles(_ configured: [Argument]) throws(Failure) -> Set<String> {
-    var replaced: Set<String> = [ConfigFile.name(of: Argument("-"))]
-    for (name, flags) in Dictionary(grouping: configured, by: { $0.configurationFile ?? "" }) {
-      var parser = ArgumentParser(flags)
-      parser.verb = .send
-      while let item = try parser.next() {
-        guard case .flag(let flag, _) = item else { continue }
-        if dropped.contains(flag.long) || flag.long == "checksum" { replaced.insert(name) }
-      }
+  /// Whether the next command can't read the configuration files: one has flags about the files to send, or is standard input. The
+  /// flags of all configuration files are then spelled out. If only some were, they would come after those of the other files, and
+  /// the last of several flags counts.
+  private static func needsFlagsOfFiles(_ arguments: LowArguments) throws(Failure) -> Bool {
+    if arguments.readsConfigFromStandardInput { return true }
+    var parser = ArgumentParser(arguments.configured)
+    parser.verb = .send
+    while let item = try parser.next() {
+      guard case .flag(let flag, _) = item else { continue }
+      if dropped.contains(flag.long) || flag.long == "checksum" { return true }
     }
-    return replaced
+    return false
   }
 
-  /// The line for a list. What a shell reads as a comment may be pasted with it.
-  func line(sending list: LocalPath) -> String {
-    let line = (["formstream", "send", "--manifest", Self.quoted(list.description)] + words).joined(separator: " ")
-    if secrets.isEmpty { return line }
-    return "\(line)  # What may be a secret is left out (…): \(secrets.joined(separator: ", "))."
+  /// What to fill in before the command is run; nil if the command is complete.
+  var lineAboutSecrets: String? {
+    if secrets.isEmpty { return nil }
+    return "The next command leaves out what may be a secret (\(Self.leftOut)): \(secrets.joined(separator: ", "))."
   }
+
+  /// The line for a list. A shell refuses it as long as a secret is left out.
+  func line(sending list: LocalPath) -> String {
+    (["formstream", "send", "--manifest", Self.quoted(list.description)] + words).joined(separator: " ")
+  }
+
+  /// What stands for a secret. It is a syntax error in sh, bash and zsh, wherever it stands in a line. As a word, it would be sent,
+  /// or be the name of a cookie file; `<left-out>` would read a file of that name and write to the next word.
+  private static let leftOut = "<|left-out|>"
 
   private static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:,=@%+".utf8.contains($0) } && !word.isEmpty
@@ -108,11 +115,4 @@ struct NextCommand {
 
 extension ArgumentParser.Item {
   fileprivate func isFlag(_ name: String) -> Bool { if case .flag(let flag, _) = self { flag.long == name } else { false } }
-}
-
-extension Argument {
-  /// The name of the configuration file that has the argument; nil if it was typed.
-  fileprivate var configurationFile: String? {
-    if case .line(_, of: let name) = place { name } else { nil }
-  }
 }

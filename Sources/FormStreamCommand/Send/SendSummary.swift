@@ -97,19 +97,19 @@ struct SendSummary {
       lines.append(sentence(about: earlyEnd))
     }
     if let journal = plan.batch.journal, exit != .ok { lines.append(line(about: journal)) }
-    return lines + [lineAboutRest, nextCommand].compactMap(\.self)
+    return lines + [lineAboutRest].compactMap(\.self) + linesAboutNextCommand
   }
 
-  /// The command that sends the failed list; nil if there is no such file.
-  private var nextCommand: String? {
-    guard let failedList, failedList.count > 0, let path = plan.failed?.path else { return nil }
-    return "Next: \(plan.next.line(sending: path))"
+  /// The command that sends the failed list, and before it what it leaves out; empty if there is no such list.
+  private var linesAboutNextCommand: [String] {
+    guard let failedList, failedList.count > 0, let path = plan.failed?.path else { return [] }
+    return [plan.next.lineAboutSecrets, "Next: \(plan.next.line(sending: path))"].compactMap(\.self)
   }
 
   /// The commonest errors, with the first files that had them if no messages have named the files; empty if there were none.
   var linesAboutErrors: [String] {
-    // The line of the next command needs room, too.
-    let errors = totals.commonestErrors(failedList == nil ? 5 : 4)
+    // The lines about the next command need room, too.
+    let errors = totals.commonestErrors(failedList == nil ? 5 : plan.next.lineAboutSecrets == nil ? 4 : 3)
     guard !errors.isEmpty else { return [] }
     let lines = errors.map { error in
       "  \(error.count) \(error.name)\(plan.isQuiet || plan.printsRecords ? Self.names(of: error) : ""): \(error.example)"

@@ -34,7 +34,8 @@ package struct JournalHead: Hashable, Sendable {
   /// not secret.
   package var template: String?
   /// Whether the line can't be read, so that the head has only what the journal's name and its other lines say. Then nothing else is
-  /// known about the run, such as its URL.
+  /// known about the run, such as its slices or when it began. ``url`` is that of one file: it is the URL of all files if the run
+  /// sent forms.
   package private(set) var isReconstructed = false
 
   package init(
@@ -72,9 +73,10 @@ package struct JournalHead: Hashable, Sendable {
   /// - Parameters:
   ///   - name: the name of the journal, with the shard and the run in it.
   ///   - manifest: the id of the manifest, which the records of the files repeat.
-  init(named name: JournalWriter.Name, manifest: String) {
+  ///   - url: the URL of a file, by its record.
+  init(named name: JournalWriter.Name, manifest: String, url: String) {
     // In doubt, a file that is sent twice is stored twice, and lines may be lost.
-    self.init(manifest: manifest, shard: name.shard, url: "", boot: "", run: name.run)
+    self.init(manifest: manifest, shard: name.shard, url: url, boot: "", run: name.run)
     isReconstructed = true
   }
 

@@ -111,7 +111,7 @@ package enum JournalReader {
 
   /// A limit that no valid line reaches. A line repeats the manifest's record of a file, and some parts of the record
   /// several times. Escaping may turn one byte into six. Up to 4 KiB of a response are added.
-  private static let maximumLine = 16 * ManifestReader.maximumLine
+  static let maximumLine = 16 * ManifestReader.maximumLine
 
   private static func parsed(_ line: UnsafeRawBufferPointer) -> JournalLine {
     if let (offset, record) = JournalRecord.read(line) { return .record(offset: offset, record) }

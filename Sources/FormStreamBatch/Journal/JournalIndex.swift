@@ -123,7 +123,7 @@ package struct JournalIndex: Sendable {
     let damaged = try journal.read(in: files, inspect: { flaw = .uploadsNotTrusted(journal.path, $0) }) { line in
       switch line {
       case .head, .closed, .damaged: break
-      case .started(let offset):
+      case .started(let offset), .storedPerhaps(let offset):
         noteMention(of: offset)
         note(offset, doubt)
       case .accepted(let offset, let accepted):

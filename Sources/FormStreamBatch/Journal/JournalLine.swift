@@ -106,6 +106,7 @@ package struct AcceptedSlices: Hashable, Sendable {
 /// The short lines of a journal. The other lines are records of results; see `FileResult+Record.swift`.
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
+  static let storedPerhapsSchema = "formstream.stored-perhaps/1"
   static let slicesSchema = "formstream.slices/1"
   static let unfinishedSchema = "formstream.unfinished/1"
   static let closedSchema = "formstream.closed/1"
@@ -113,6 +114,11 @@ enum JournalMark {
   /// A request begins for the file whose record begins at that offset.
   static func started(_ offset: Int64) -> JSONValue {
     ["schema": .string(startedSchema), "offset": .integer(offset)]
+  }
+
+  /// The server may have the file, although its record says that it may be sent again.
+  static func storedPerhaps(_ offset: Int64) -> JSONValue {
+    ["schema": .string(storedPerhapsSchema), "offset": .integer(offset)]
   }
 
   /// The first slices of the file are accepted, and more slices follow.

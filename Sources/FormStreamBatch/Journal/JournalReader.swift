@@ -15,6 +15,9 @@ package enum JournalLine {
   case unfinished(offset: Int64, UploadResumeData?)
   /// What became of the file whose record begins at `offset` in the manifest.
   case record(offset: Int64, JournalRecord)
+  /// The server may have the file, although the record before says that it may be sent again. The value is the offset in the manifest
+  /// at which the file's record begins.
+  case storedPerhaps(Int64)
   case closed
   /// The line is none of the above, because the disk lost something.
   case damaged
@@ -125,6 +128,9 @@ package enum JournalReader {
         let changed = value["ctime_ns"]?.integer
       else { return .damaged }
       return .accepted(offset: offset, AcceptedSlices(bytes: bytes, changed: changed))
+    case JournalMark.storedPerhapsSchema:
+      guard let offset = value["offset"]?.integer, offset >= 0 else { return .damaged }
+      return .storedPerhaps(offset)
     case JournalMark.unfinishedSchema:
       guard let offset = value["offset"]?.integer, offset >= 0, let upload = value["upload"] else {
         return .damaged

@@ -70,6 +70,7 @@ import Testing
       let failed = try makeResult(.retryable, key: key, mayBeSentAgain: true, mayBeCarriedOut: mayBeCarriedOut)
       ending.note(failed, sharedBy: 1, isIdempotent: false)
       #expect(ending.state == .retryable)
+      #expect(ending.mayBeStored == mayBeCarriedOut)
       ending.note(try makeResult(last, key: key), sharedBy: 1, isIdempotent: false)
       #expect(ending.state == (mayBeCarriedOut || state != .unknown ? state : last == .failed ? .failed : .sourceChanged))
       #expect(!ending.maybeDuplicate)

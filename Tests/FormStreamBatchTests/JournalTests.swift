@@ -28,13 +28,19 @@ import Testing
         isHarmlessTwice: isHarmlessTwice, sliceSize: sliceSize))
   }
 
-  private func record(_ offset: Int64, _ state: BatchState, path: LocalPath = "a") -> [UInt8] {
+  private func result(
+    _ offset: Int64, _ state: BatchState, path: LocalPath = "a", error: String? = nil
+  ) -> FileResult {
     FileResult(
       file: BatchFile(path: path, size: 1, offset: offset), manifest: "m", type: nil, sha256: nil,
       url: "http://h/", status: nil, state: state, attempts: 1, maybeDuplicate: false,
-      bytesSent: 0, duration: .zero, begun: 1, ended: 2, response: nil, error: nil
-    ).record.line()
+      bytesSent: 0, duration: .zero, begun: 1, ended: 2, response: nil,
+      error: error.map { FileFailure(code: $0, message: "It failed.") })
   }
+
+  private func record(
+    _ offset: Int64, _ state: BatchState, path: LocalPath = "a", error: String? = nil
+  ) -> [UInt8] { result(offset, state, path: path, error: error).record.line() }
 
   private func index(boot: String = "b", sliceSize: Int64? = nil) throws -> JournalIndex {
     try JournalIndex(
@@ -63,6 +69,51 @@ import Testing
     #expect(standings == [.accepted, .unsent, .unsent, .doubtful, .unsent, .unsent])
     #expect(index.status(of: 1000) == .doubtful)
     #expect(index.status(of: 2000) == .unsent)
+  }
+
+  /// Adds the closed journal of a run that sent slices of 10 bytes, of which 20 bytes were accepted. Its first line is lost.
+  private func addJournalWithoutHead(_ lines: [[UInt8]]) throws {
+    let lost = "x\n"
+    let bytes = Array(lost.utf8) + lines.flatMap { $0 } + JournalMark.closed(isComplete: false).line()
+    try place.write("journal-all-11111111-1111-4111-8111-111111111111.jsonl", bytes)
+  }
+
+  /// Regression: an older journal was believed, so bytes that the server has were sent again as the next slice.
+  @Test(arguments: [true, false])
+  func `slices of a journal without its first line are not continued by an older journal`(isMismatch: Bool) throws {
+    let older = try writer(sliceSize: 10)
+    try older.note(AcceptedSlices(bytes: 10, changed: 1), of: 0)
+    try older.append(record(0, .retryable))
+    try older.close()
+    let file = BatchFile(path: "a", size: 30, offset: 0)
+    #expect(try index(sliceSize: 10).progress(of: file)?.next(of: 10, in: 30, changed: 1)?.index == 1)
+    let slices = JournalMark.accepted(0, AcceptedSlices(bytes: 20, changed: 1)).line()
+    let last = isMismatch ? record(0, .failed, error: "digest-mismatch") : record(0, .retryable)
+    try addJournalWithoutHead(isMismatch ? [last] : [slices, last])
+    let index = try index(sliceSize: 10)
+    #expect(index.progress(of: file) == SliceProgress(size: 10, accepted: AcceptedSlices(bytes: 10, changed: 1)).unusable)
+    #expect(index.status(of: 0) == .doubtful)
+  }
+
+  /// Regression: such a run began when its last line was written, so it came after runs that may have been later.
+  @Test func `a run without its first line may have begun at any time`() throws {
+    try addJournalWithoutHead([record(0, .ok)])
+    #expect(try journals().period(ofManifest: "m").first == .min)
+    #expect(try journals().heads(ofManifest: "m").map(\.url) == ["http://h/"])
+  }
+
+  /// A server that fails may have stored the file before. The file may be sent again all the same.
+  @Test func `a file that may be stored is doubtful, whatever its record says`() throws {
+    let journal = try writer(isHarmlessTwice: true)
+    for offset: Int64 in [0, 100] {
+      try journal.noteStarted(offset)
+      var result = result(offset, .retryable)
+      result.isStoredPerhaps = offset == 0
+      try journal.append([result])
+    }
+    try journal.close()
+    let index = try index()
+    #expect(index.status(of: 0) == .repeatable && index.status(of: 100) == .unsent)
   }
 
   @Test func `what a journal without its last line doesn't prove accepted is doubtful`() throws {

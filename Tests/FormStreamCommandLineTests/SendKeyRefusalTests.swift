@@ -50,6 +50,39 @@ import Testing
     #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1], "\(keys)")
   }
 
+  /// A server that fails after it has stored the file. The next command has no other attempt, so its first run ends `retryable`.
+  ///
+  /// Regression: the list did not mark the file, and the next command sent it with another key.
+  @Test(arguments: [500, 502, 504])
+  func `the list of failed files marks a file with which the server has failed`(status: Int) throws {
+    let server = try server(losing: [.respond(status)], then: 200)
+    let run = try shell(
+      """
+      echo > a; $F send -q --retry 0 --idempotency-key auto --failed rest \(server.url)/ a
+      $F send --json --retry 0 --idempotency-key auto --manifest rest \(server.url)/ | head -n 1
+      """, in: try TemporaryDirectory())
+    #expect(run.output.contains(#""maybe_duplicate":true"#), "\(run.output) \(run.stderr)")
+    #expect(server.requests.count == 2)
+  }
+
+  /// Regression: the journal said that the file was not sent. With the same key, a refusal was `failed`; without a key, the file was sent
+  /// again without a mark.
+  @Test(arguments: [500, 502, 504])
+  func `the next run knows that a server that has failed may have the file`(status: Int) throws {
+    for (flags, answer, expected) in [
+      ("--idempotency-key auto", 409, #""outcome":"unknown""#), ("--idempotency-key auto", 200, #""maybe_duplicate":false"#),
+      ("", 200, #""maybe_duplicate":true"#),
+    ] {
+      let server = try server(losing: [.respond(status)], then: answer)
+      let place = try TemporaryDirectory()
+      let first = try send("--retry 0 --idempotency-key auto", server, in: place)
+      #expect(first.output.contains("1 file: 1 retryable."), "\(first.output)")
+      let second = try send("--retry 0 \(flags)", server, in: place)
+      #expect(second.output.contains(expected), "\(flags) \(answer): \(second.output) \(second.stderr)")
+      #expect(server.requests.count == 2)
+    }
+  }
+
   @Test(arguments: ["", "--idempotency-key auto", "--put"], [409, 422])
   func `a first request that is refused has failed`(flags: String, status: Int) throws {
     let server = try ScriptedServer { _ in .good(status) }

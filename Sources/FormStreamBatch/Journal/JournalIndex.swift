@@ -123,7 +123,7 @@ package struct JournalIndex: Sendable {
     let damaged = try journal.read(in: files, inspect: { flaw = .uploadsNotTrusted(journal.path, $0) }) { line in
       switch line {
       case .head, .closed, .damaged: break
-      case .started(let offset):
+      case .started(let offset), .storedPerhaps(let offset):
         noteMention(of: offset)
         note(offset, doubt)
       case .accepted(let offset, let accepted):
@@ -137,7 +137,7 @@ package struct JournalIndex: Sendable {
         // The server accepted something, but not the bytes of the file.
         if record.isMismatch {
           note(offset, doubt)
-          if journal.head.sliceSize != nil { unconfirmed.insert(offset) }
+          if journal.head.sliceSize != nil || journal.head.isReconstructed { unconfirmed.insert(offset) }
         }
         switch record.state {
         case .ok: note(offset, .accepted)
@@ -171,7 +171,10 @@ package struct JournalIndex: Sendable {
   private mutating func note(
     _ offset: Int64, _ accepted: AcceptedSlices, _ head: JournalHead, _ sliceSize: Int64?
   ) {
-    guard let size = head.sliceSize, status(of: offset) != .accepted else { return }
+    guard status(of: offset) != .accepted else { return }
+    // The slices have a size that is not known, so the server may have more of the file than other journals say.
+    if head.isReconstructed { unconfirmed.insert(offset) }
+    guard let size = head.sliceSize else { return }
     let progress = SliceProgress(size: size, accepted: accepted)
     slices[offset] = slices[offset].map { $0.joined(progress, preferring: sliceSize) } ?? progress
   }

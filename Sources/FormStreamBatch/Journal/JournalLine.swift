@@ -34,7 +34,8 @@ package struct JournalHead: Hashable, Sendable {
   /// not secret.
   package var template: String?
   /// Whether the line can't be read, so that the head has only what the journal's name and its other lines say. Then nothing else is
-  /// known about the run, such as its URL.
+  /// known about the run, such as its slices or when it began. ``url`` is that of one file: it is the URL of all files if the run
+  /// sent forms.
   package private(set) var isReconstructed = false
 
   package init(
@@ -72,9 +73,10 @@ package struct JournalHead: Hashable, Sendable {
   /// - Parameters:
   ///   - name: the name of the journal, with the shard and the run in it.
   ///   - manifest: the id of the manifest, which the records of the files repeat.
-  init(named name: JournalWriter.Name, manifest: String) {
+  ///   - url: the URL of a file, by its record.
+  init(named name: JournalWriter.Name, manifest: String, url: String) {
     // In doubt, a file that is sent twice is stored twice, and lines may be lost.
-    self.init(manifest: manifest, shard: name.shard, url: "", boot: "", run: name.run)
+    self.init(manifest: manifest, shard: name.shard, url: url, boot: "", run: name.run)
     isReconstructed = true
   }
 
@@ -104,6 +106,7 @@ package struct AcceptedSlices: Hashable, Sendable {
 /// The short lines of a journal. The other lines are records of results; see `FileResult+Record.swift`.
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
+  static let storedPerhapsSchema = "formstream.stored-perhaps/1"
   static let slicesSchema = "formstream.slices/1"
   static let unfinishedSchema = "formstream.unfinished/1"
   static let closedSchema = "formstream.closed/1"
@@ -111,6 +114,11 @@ enum JournalMark {
   /// A request begins for the file whose record begins at that offset.
   static func started(_ offset: Int64) -> JSONValue {
     ["schema": .string(startedSchema), "offset": .integer(offset)]
+  }
+
+  /// The server may have the file, although its record says that it may be sent again.
+  static func storedPerhaps(_ offset: Int64) -> JSONValue {
+    ["schema": .string(storedPerhapsSchema), "offset": .integer(offset)]
   }
 
   /// The first slices of the file are accepted, and more slices follow.

@@ -31,13 +31,19 @@ extension JournalReader {
 
   /// The head of a journal whose first line the disk has lost; nil if nothing says what run it is of.
   private static func reconstructedHead(of path: LocalPath) throws(BatchError) -> JournalHead? {
-    guard let name = JournalWriter.Name(path.name) else { return nil }
-    var manifest: String?
-    try forEachLine(of: path) { line throws(BatchError) in
-      guard manifest == nil, JournalRecord.read(line) != nil else { return }
-      manifest = (try? JSONValue(parsing: Array(line)))?["manifest"]?.text
+    guard let name = JournalWriter.Name(path.name), let file = try open(path) else { return nil }
+    var lines = LineReader(file, from: 0, maximumLine: maximumLine)
+    do throws(LineReader.Failure) {
+      while let line = try lines.next(), line.isComplete {
+        guard line.bytes.withUnsafeBytes({ JournalRecord.read($0) }) != nil, let record = try? JSONValue(parsing: line.bytes),
+          let manifest = record["manifest"]?.text, let url = record["url"]?.text
+        else { continue }
+        return JournalHead(named: name, manifest: manifest, url: url)
+      }
+    } catch {
+      if case .system(let error) = error { throw unreadable(path, error) }
     }
-    return manifest.map { JournalHead(named: name, manifest: $0) }
+    return nil
   }
 
   /// Whether a journal has no more than the first and the last line.

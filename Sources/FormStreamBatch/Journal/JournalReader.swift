@@ -15,6 +15,9 @@ package enum JournalLine {
   case unfinished(offset: Int64, UploadResumeData?)
   /// What became of the file whose record begins at `offset` in the manifest.
   case record(offset: Int64, JournalRecord)
+  /// The server may have the file, although the record before says that it may be sent again. The value is the offset in the manifest
+  /// at which the file's record begins.
+  case storedPerhaps(Int64)
   case closed
   /// The line is none of the above, because the disk lost something.
   case damaged
@@ -111,7 +114,7 @@ package enum JournalReader {
 
   /// A limit that no valid line reaches. A line repeats the manifest's record of a file, and some parts of the record
   /// several times. Escaping may turn one byte into six. Up to 4 KiB of a response are added.
-  private static let maximumLine = 16 * ManifestReader.maximumLine
+  static let maximumLine = 16 * ManifestReader.maximumLine
 
   private static func parsed(_ line: UnsafeRawBufferPointer) -> JournalLine {
     if let (offset, record) = JournalRecord.read(line) { return .record(offset: offset, record) }
@@ -125,6 +128,9 @@ package enum JournalReader {
         let changed = value["ctime_ns"]?.integer
       else { return .damaged }
       return .accepted(offset: offset, AcceptedSlices(bytes: bytes, changed: changed))
+    case JournalMark.storedPerhapsSchema:
+      guard let offset = value["offset"]?.integer, offset >= 0 else { return .damaged }
+      return .storedPerhaps(offset)
     case JournalMark.unfinishedSchema:
       guard let offset = value["offset"]?.integer, offset >= 0, let upload = value["upload"] else {
         return .damaged

@@ -116,10 +116,12 @@ package struct JournalSet: Sendable {
     let run: String
   }
 
-  /// Whether one of two copies of a journal has more lines, or is older: its time is when the run wrote to it.
+  /// Whether one of two copies of a journal has more lines, or still has its first line, or is older: its time is when the run wrote
+  /// to it.
   private static func isBetter(_ one: Member, than other: Member) throws(BatchError) -> Bool {
     let (size, otherSize) = (try JournalReader.size(of: one.path), try JournalReader.size(of: other.path))
     if size != otherSize { return size > otherSize }
+    if one.head.isReconstructed != other.head.isReconstructed { return other.head.isReconstructed }
     return try lastTime(of: one.path) < lastTime(of: other.path)
   }
 
@@ -191,11 +193,20 @@ package struct JournalSet: Sendable {
     members.values.contains { $0.contains { $0.head.template != nil } }
   }
 
-  /// Whether a manifest was written by the runs themselves, beside their journals.
+  /// Whether a manifest was written by the runs themselves, beside their journals. If no journal has its first line, it may have
+  /// been.
   func isRecorded(_ manifest: String) -> Bool {
-    (members[manifest] ?? []).contains { member in
+    let all = members[manifest] ?? []
+    let intact = all.filter { !$0.head.isReconstructed }
+    return (intact.isEmpty ? all : intact).contains { member in
       (member.head.manifestPath, member.head.parent, member.head.shard) == (nil, nil, nil)
     }
+  }
+
+  /// A journal of a manifest, if none of them has its first line; nil if one has.
+  func journalWithoutHead(ofManifest id: String) -> LocalPath? {
+    let all = members[id] ?? []
+    return all.allSatisfy(\.head.isReconstructed) ? all.first?.path : nil
   }
 
   /// The paths at which the journals' runs found a manifest.
@@ -234,7 +245,9 @@ package struct JournalSet: Sendable {
   func period(ofManifest id: String) throws(BatchError) -> SendingPeriod {
     var period = SendingPeriod()
     for member in members[id] ?? [] {
-      period.add(from: member.head.begun, to: try Self.lastTime(of: member.path))
+      // If it is not known when a run began, it may have sent its files before all other runs, or after them.
+      let begun = member.head.isReconstructed ? Int64.min : member.head.begun
+      period.add(from: begun, to: try Self.lastTime(of: member.path))
     }
     return period
   }

@@ -58,7 +58,8 @@ struct JournalSummary {
       case .started(let offset):
         try check(offset)
         if range.contains(offset) { started.insert(offset) }
-      case .accepted(let offset, _), .unfinished(let offset, _): if range.contains(offset) { receive(line) }
+      case .accepted(let offset, _), .unfinished(let offset, _), .storedPerhaps(let offset):
+        if range.contains(offset) { receive(line) }
       case .record(let offset, _):
         guard range.contains(offset) else { return }
         started.remove(offset)

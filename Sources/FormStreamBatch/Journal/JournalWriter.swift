@@ -90,9 +90,12 @@ package final class JournalWriter: Sendable {
     try append(JournalMark.unfinished(offset, upload).line())
   }
 
-  /// Appends the records of results, in one write.
+  /// Appends the records of results, in one write, with what the records don't say.
   func append(_ results: [FileResult]) throws(BatchError) {
-    try append(results.flatMap { $0.record.line() })
+    try append(
+      results.flatMap { result in
+        result.record.line() + (result.isStoredPerhaps ? JournalMark.storedPerhaps(result.file.offset).line() : [])
+      })
   }
 
   /// Appends lines.

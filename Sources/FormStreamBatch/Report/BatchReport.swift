@@ -332,6 +332,8 @@ extension JournalFindings {
         if upload?.uploadURL == nil { kept.remove(offset) } else { kept.insert(offset) }
       case .started(let offset):
         self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice || kept.contains(offset))
+      // The file still counts as its record says. If it is sent again with another key, the server may store it twice.
+      case .storedPerhaps(let offset): self[offset].insert(isHarmlessTwice ? .unknownInGroup : .maybeDuplicate)
       // A run of the same group goes on with the next slice, and a run of another group begins again with the first slice.
       case .accepted(let offset, let slices):
         if slices.bytes > 0 { self[offset].insert([.partlyStored, .unknownInGroup]) }

@@ -71,7 +71,7 @@ package struct SettledDoubts: Sendable {
       var mentioned: Set<Int64> = []
       try JournalReader.read(journal.path) { line in
         switch line {
-        case .started(let offset), .record(let offset, _): mentioned.insert(offset)
+        case .started(let offset), .record(let offset, _), .storedPerhaps(let offset): mentioned.insert(offset)
         case .head, .accepted, .closed, .damaged, .unfinished: break
         }
       }

@@ -271,6 +271,13 @@ package struct EarlierManifests: Sendable {
   }
 
   private func notFound(_ id: String) -> BatchError {
+    if let journal = journals.journalWithoutHead(ofManifest: id) {
+      return BatchError(
+        .manifestUnreadable, on: id,
+        "The first line of the journal \(journal.description.quoted) can't be read, and the manifest \(id), which it is about, is not "
+          + "beside it. If the manifest was there, put it back. If it is somewhere else, as one of plan is, name its path, too, or move "
+          + "the journal to another directory. Without it, what the journal says is not known.")
+    }
     if journals.isRecorded(id) {
       let directory = journals.directory(ofManifest: id)?.description.quoted ?? "a directory"
       let restored =

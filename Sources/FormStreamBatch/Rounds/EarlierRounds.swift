@@ -124,9 +124,13 @@ struct EarlierRounds {
   private func difference(of manifest: String) throws(BatchError) -> String? {
     let url = batch.request.url.description
     let template = try batch.urlName(for: manifest)
-    for head in journals.heads(ofManifest: manifest) where !head.isReconstructed {
+    for (path, head) in journals.places(ofManifest: manifest) {
       let difference: String? =
-        if head.url != url {
+        if head.isReconstructed, template != nil {
+          // The records of the files have the URLs of the files or, of a secret URL, only the origin.
+          "a run of which it is not known where it sent its files, because the first line of "
+            + "\(LocalPath(bytes: path.name.bytes).description.quoted) can't be read"
+        } else if head.url != url {
           "a run to \(head.url), and this one is to \(url)"
         } else if template == nil, head.template != nil {
           "a run that sends files as they are, and this one sends forms"

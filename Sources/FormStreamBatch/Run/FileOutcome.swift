@@ -169,7 +169,7 @@ struct FileOutcome {
     // A request with the outcome `cancelled` was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
     }
-    if result.outcome == .retryable, result.mayBeCarriedOut { hasServerFailed = true }
+    if result.outcome == .retryable, result.mayBeCarriedOut { (hasServerFailed, mayBeStored) = (true, true) }
     let isLocal =
       error?.code == BatchError.Code.inputUnreadable.rawValue
       || result.error?.code == .tlsFileUnusable
@@ -236,6 +236,7 @@ struct FileOutcome {
         return FileResult.Response(
           body: Array(body.prefix(responseLimit)), isTruncated: response.isTruncated || body.count > responseLimit,
           type: response.headers["Content-Type"])
-      }, value: state == .ok ? value : nil, error: error, isAcceptedEarlier: isAcceptedEarlier, identity: identity)
+      }, value: state == .ok ? value : nil, error: error, isAcceptedEarlier: isAcceptedEarlier,
+      isStoredPerhaps: hasServerFailed && state == .retryable, identity: identity)
   }
 }

@@ -75,6 +75,9 @@ public struct FileResult: Sendable {
   public internal(set) var error: FileFailure?
   /// Whether an earlier run has delivered the file.
   var isAcceptedEarlier = false
+  /// Whether the server may have the file although it may be sent again: the server has failed with a request, which has an idempotency
+  /// key or uses PUT. The journal says so in a line of its own.
+  var isStoredPerhaps = false
   /// The file that was read for the last request; nil if there was none.
   var identity: FileIdentity?
 }

@@ -92,7 +92,8 @@ extension JournalReader {
     try ending(of: path) != .open
   }
 
-  /// Whether the run of a journal may still go on. A run locks its journal; on a file system without locks, nobody knows.
+  /// Whether the run of a journal may still be going on. A run locks its journal. On a file system without locks, this can't be known,
+  /// and the answer is yes.
   static func isInUse(_ journal: FileName, in directory: LocalPath) -> Bool {
     guard let directory = try? DirectoryDescriptor(directory),
       let file = try? AppendedFile(existing: journal, in: directory)

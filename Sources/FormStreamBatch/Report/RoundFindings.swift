@@ -130,7 +130,7 @@ extension RoundFindings.PathFindings {
     return stored.bytes
   }
 
-  /// Nil if the bytes are those of an entry.
+  /// Reads findings; nil if the bytes are those of an entry.
   fileprivate init?(_ bytes: [UInt8]) {
     var stored = StoredBytes(bytes)
     guard stored.number() == Self.mark else { return nil }

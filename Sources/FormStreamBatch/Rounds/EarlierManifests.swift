@@ -93,7 +93,7 @@ package struct EarlierManifests: Sendable {
       }
       for path in try RecordedListing.manifests(in: directory, besides: state) {
         let header = try ManifestReader.header(of: path)
-        // It is a copy, whose journals are left out with those of the state.
+        // This manifest is a copy of one that the state sums up, and its journals are left out, too.
         if state?.sumsUp(manifest: header.id) == true { continue }
         found[header.id] = (path, header)
         if case .rounds(directory) = taken { ids?.insert(header.id) }

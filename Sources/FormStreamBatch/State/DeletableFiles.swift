@@ -10,7 +10,7 @@ package struct DeletableFiles {
   ///   since then.
   /// - Throws: an error if the manifests or the directory can't be read.
   package init(in journals: JournalSet) throws(BatchError) {
-    // A plan is compared with all manifests, and not only with those of the rounds.
+    // `plan --against` reads all manifests, also those that belong to no round.
     let earlier = try EarlierManifests(of: JournalSet(in: journals.directories))
     let journals = earlier.journals
     guard let state = journals.state else {

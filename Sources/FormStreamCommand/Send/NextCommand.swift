@@ -5,7 +5,7 @@ import FormStreamPlatform
 /// The command that sends a list of failed files: the command that was typed, with the list in place of the files.
 struct NextCommand {
   private let words: [String]
-  /// What is left out of the words, because messages get into logs.
+  /// What may be a secret: flags, whose values are not shown, and "the URL". Messages end up in logs.
   private let secrets: [String]
 
   /// The flags about the files, which the list replaces.
@@ -44,7 +44,7 @@ struct NextCommand {
     (self.words, self.secrets) = (words, secrets)
   }
 
-  /// What was typed and holds for the list, too. A switch that was turned off is as if it had not been typed.
+  /// The arguments that the next command needs, too. A switch that was turned off is left out.
   private static func items(of arguments: LowArguments) throws(Failure) -> [ArgumentParser.Item] {
     let spellsOut = try needsFlagsOfFiles(arguments)
     var parser = ArgumentParser((spellsOut ? arguments.configured : []) + arguments.words)

@@ -52,8 +52,10 @@ import Testing
     do { try client.send(isChunked ? "30d40\r\n\(body)\r\n0\r\n\r\n" : body) } catch {}
     let response = try client.response()
     #expect(response.contains("HTTP/1.1 507 "), "\(response)")
-    // Only an upload whose URL was told can have something that is kept.
-    let keeps = !isTus
+    // Only an upload whose URL was told can have something that is kept. A file system that holds to the limit when room is
+    // reserved refuses the upload before it begins: tmpfs does, and ext4 doesn't.
+    let reserves = try receiver.shell(": > probe; bash -c 'ulimit -f 64; fallocate -n -l 200000 probe'").exit == 0
+    let keeps = !isTus && (isChunked || reserves)
     #expect(response.contains("What had arrived before is kept.") == keeps, "\(response)")
     #expect(response.contains("Nothing of it is kept.") == !keeps, "\(response)")
     let count = try receiver.shell("ls kept/.formstream-uploads | wc -l").output

@@ -1,6 +1,7 @@
 import FormStreamMultipart
 import FormStreamReceiver
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// Slow clients. The limits are small here, and the tests wait for their effects.
@@ -19,7 +20,7 @@ import Testing
     configuration.limits.connections = 400
     configuration.limits.idleTime = .milliseconds(400)
     // A slow machine must have read the heads by then, or there is nothing to report.
-    configuration.limits.headTime = .seconds(3)
+    configuration.limits.headTime = .seconds(8)
     // No machine reaches this rate byte by byte.
     configuration.limits.minimumRate = 10_000_000
     let receiver = try Receiver.start(
@@ -35,13 +36,14 @@ import Testing
       }
       let good = try curl(
         "-F", "f=@/etc/passwd", "-w", "%{http_code}", "-o", "/dev/null", receiver.url)
-      // One byte at a time, until all are cut off.
+      // One byte at a time, a hundred times a second, until all are cut off.
       var (openBodies, openHeads) = (bodies, heads)
       var head = Array("POST / HTTP/1.1\r\nX: ".utf8)[...]
       while !(openBodies.isEmpty && openHeads.isEmpty) {
         let byte = head.popFirst() ?? 0x78
         openBodies = openBodies.filter { (try? $0.send([0x78])) != nil }
         openHeads = openHeads.filter { (try? $0.send([byte])) != nil }
+        usleep(10_000)
       }
       for client in silent { #expect(try client.responsesToEnd().isEmpty) }
       return good.output

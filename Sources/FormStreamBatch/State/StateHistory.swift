@@ -184,12 +184,13 @@ struct StateHistory {
       guard entry.isGone == nil else { throw RecordedState.malformed(path, "an entry has no file") }
       entries[entry.place] = entry
       let roles = json["roles"]?.elements?.compactMap { $0.text.flatMap(Role.init) } ?? Role.allCases
+      let (found, known) = (entry.found(in: manifests, notesVersion: notesVersions), entry.known(in: manifests))
       for role in roles {
         switch role {
-        case .reported: reported = entry.found(in: manifests, notesVersion: notesVersions)
-        case .reportedAccepted: reportedAccepted = entry.found(in: manifests, notesVersion: notesVersions)
-        case .last: last = entry.known(in: manifests)
-        case .accepted: accepted = entry.known(in: manifests)
+        case .reported: reported = found
+        case .reportedAccepted: reportedAccepted = found
+        case .last: last = known
+        case .accepted: accepted = known
         }
       }
     }

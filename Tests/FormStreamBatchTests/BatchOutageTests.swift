@@ -61,6 +61,17 @@ import Testing
     #expect((1..<1000).contains(appends.withLock(\.self)))
   }
 
+  @Test(arguments: [true, false])
+  func `the message at the end of the wait names the time, and whether another run can go on`(_ hasJournal: Bool) async throws {
+    let server = try server(question: { [.reset] }, piece: { [.continueIfExpected, .readBody(upTo: 10), .reset] })
+    var batch = try batch(to: server, attempts: 3, patience: .milliseconds(30))
+    if hasJournal { batch.journal = directory.local("journal") }
+    let result = try await result(of: batch)
+    let text = try #require(result.error?.description)
+    #expect(text.contains("The server was tried for "), "\(text)")
+    #expect(text.contains("The upload can go on later.") == hasJournal, "\(text)")
+  }
+
   /// The attempts that were left were not made, because the file seemed to have waited for the server for as long as it may.
   @Test func `a file whose upload has broken is given up only after its attempts or the patience`() async throws {
     let (questions, appends) = (Guarded(0), Guarded(0))

@@ -212,7 +212,7 @@ import Testing
   /// Regression: the last version counted twice, and a report said that the file was accepted twice.
   @Test func `a version that is also the last one is added once if two paths become one`() {
     func entry(_ offset: Int64, modified: Int64, at time: Int64) -> RoundFindings.Entry {
-      var file = MadeRounds.file("a", size: 1, modified: modified)
+      var file = BatchFile.made("a", size: 1, modified: modified)
       file.offset = offset
       var entry = RoundFindings.Entry(.file(file), .accepted)
       (entry.manifest, entry.period) = ("m", SendingPeriod(first: time, last: time + 1))

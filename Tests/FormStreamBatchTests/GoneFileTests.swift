@@ -89,33 +89,11 @@ import Testing
     place = try TemporaryDirectory(inMemory: true)
   }
 
-  private final class Listed: BatchInput {
-    var root: LocalPath? { "/r" }
-    var hasOneRoot: Bool { true }
-    var leftOut: LeftOutEntries { LeftOutEntries() }
-    private var files: ArraySlice<BatchFile>
+  private static func file(isReadable: Bool = true) -> BatchFile { .made("f", size: 2, isReadable: isReadable) }
 
-    init(_ files: [BatchFile]) { self.files = files[...] }
-
-    func next() -> BatchFile? { files.popFirst() }
-  }
-
-  private static func file(isReadable: Bool = true) -> BatchFile {
-    BatchFile(
-      path: "/r/f", root: "/r", relative: "f", manifestPath: "f", size: 2, modified: 5,
-      problem: isReadable ? nil : BatchError(.inputUnreadable, on: "/r/f", "It can't be read."))
-  }
-
-  /// Writes the manifest of a round, and a journal with these lines; `OFFSET` is where the file's line begins.
+  /// Writes the manifest of a round with one record, and a journal with these lines.
   private func round(_ number: Int, _ line: [UInt8], _ lines: [String], sliceSize: Int64? = nil) throws -> LocalPath {
-    let id = "11111111-1111-4111-8111-11111111111\(number)"
-    let encoder = ManifestEncoder(root: "/r", id: id, hasOneRoot: true, round: Round(number: number))
-    let head = JournalHead(
-      manifest: id, shard: nil, url: "http://h/", boot: "b", sliceSize: sliceSize, begun: nanosecondsSince1970())
-    let rest = lines + [#"{"schema":"formstream.closed/1","complete":true}"#]
-    let text = rest.map { "\($0.replacing("OFFSET", with: "\(encoder.offset)"))\n" }.joined()
-    try place.write("journal-\(number).jsonl", String(decoding: head.json.line(), as: UTF8.self) + text)
-    return try place.write("m\(number)", encoder.header + line)
+    try place.makeRound(number, [(line, lines)], sliceSize: sliceSize)
   }
 
   private func lines(
@@ -124,10 +102,8 @@ import Testing
     let earlier = try EarlierManifests(of: JournalSet(in: [LocalPath(place.path)]), named: manifests)
     var comparison = RoundComparison(RoundRules(), against: earlier, sliceSize: sliceSize, in: LocalPath(place.path))
     for manifest in manifests { try comparison.add(manifest, boot: "b") }
-    var entries = try comparison.compare(Listed([file]))
-    var bytes: [UInt8] = []
-    while let piece = try entries.nextPiece() { bytes += piece }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    var entries = try comparison.compare(MadeListing([file]))
+    return try entries.lines()
   }
 
   @Test func `a file that was gone and then could not be read may be another one`() throws {

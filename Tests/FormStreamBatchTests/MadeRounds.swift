@@ -33,12 +33,6 @@ final class MadeRounds {
     return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
   }
 
-  static func file(_ name: String, size: Int64, modified: Int64) -> BatchFile {
-    BatchFile(
-      path: LocalPath("/r/\(name)"), root: "/r", relative: LocalPath(name), manifestPath: LocalPath(name), size: size,
-      modified: modified)
-  }
-
   /// The next listing: some files are new, changed, gone, back, or can't be read.
   func listing() -> [BatchFile] {
     for name in Self.names {
@@ -53,12 +47,12 @@ final class MadeRounds {
     var files: [BatchFile] = []
     for name in Self.names where !(isHidden && name.hasPrefix("d/")) {
       guard let version = versions[name] else { continue }
-      var file = Self.file(name, size: version.size, modified: version.modified)
+      var file = BatchFile.made(name, size: version.size, modified: version.modified)
       if chance(6) { file.problem = BatchError(.inputUnreadable, on: name, "It can't be read.") }
       files.append(file)
     }
     if isHidden {
-      var hidden = Self.file("d", size: 0, modified: 0)
+      var hidden = BatchFile.made("d", size: 0, modified: 0)
       hidden.problem = BatchError(.inputUnreadable, on: "d", "It can't be listed.")
       hidden.isDirectory = true
       files.append(hidden)
@@ -72,7 +66,7 @@ final class MadeRounds {
     var comparison = RoundComparison(RoundRules(), against: earlier, after: rounds, in: LocalPath(place.path))
     if let state = earlier.journals.state { try comparison.add(state) }
     for path in earlier.paths { try comparison.add(path, boot: "b") }
-    var entries = try comparison.compare(ListedForRound(listing()))
+    var entries = try comparison.compare(MadeListing(listing()))
     guard !entries.isEmpty else { return false }
     rounds += 1
     let encoder = ManifestEncoder(
@@ -180,10 +174,8 @@ final class MadeRounds {
       var comparison = RoundComparison(RoundRules(), against: earlier, after: made.rounds, in: temporary)
       if let state = earlier.journals.state { try comparison.add(state) }
       for path in earlier.paths { try comparison.add(path, boot: "b") }
-      var entries = try comparison.compare(ListedForRound(listing))
-      var bytes: [UInt8] = []
-      while let piece = try entries.nextPiece() { bytes += piece }
-      lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      var entries = try comparison.compare(MadeListing(listing))
+      lines = try entries.lines()
       round = "\(entries.round)"
       let failures = FailureList(in: temporary)
       var texts: [String] = []
@@ -213,18 +205,6 @@ final class MadeRounds {
       return "\(round) \(other.round)"
     }
   }
-}
-
-/// Files that were listed, and can't be opened.
-private final class ListedForRound: BatchInput {
-  var root: LocalPath? { "/r" }
-  var hasOneRoot: Bool { true }
-  var leftOut: LeftOutEntries { LeftOutEntries() }
-  private var files: ArraySlice<BatchFile>
-
-  init(_ files: [BatchFile]) { self.files = files[...] }
-
-  func next() -> BatchFile? { files.popFirst() }
 }
 
 extension [UInt8] {

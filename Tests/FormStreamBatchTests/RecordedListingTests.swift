@@ -1,3 +1,4 @@
+import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamTestSupport
@@ -78,6 +79,34 @@ import Testing
     #expect(files.map(\.relative.lastComponent) == ["0", "1", "2", "3", "4"])
     #expect(files[0].offset < 200 && files[1].offset >= 200_000)
     #expect(try rest(try listing([])).map(\.offset) == files.map(\.offset))
+  }
+
+  /// Regression: the second run, which is refused, removed the manifest that the first one was writing.
+  @Test func `a run that is refused leaves the new round of another one alone`() throws {
+    try rest(try listing([1])).forEach { _ in }
+    try makeDirectory(place.local("in"))
+    try place.write("in/2", "2")
+    let path = LocalPath(place.path)
+    func newRound(_ begin: () throws(BatchError) -> Void) throws(BatchError) -> RecordedListing {
+      let comparison = RecordedListing.Comparison(
+        rounds: try RecordedRounds(in: path),
+        manifests: try EarlierManifests(of: JournalSet(in: [path]), taking: .rounds(in: path)), rules: RoundRules(),
+        sliceSize: nil, keepsAccepted: false, temporaryDirectory: path, cancellation: BatchCancellation())
+      return try RecordedListing.newRound(
+        in: directory, at: path, named: "n", followsLinks: false, after: comparison, { _ in }, makeCheck: { _ in nil }
+      ) { () throws(BatchError) in
+        try begin()
+        return try FileListing([.path(place.local("in"))], ListingOptions())
+      }
+    }
+    var refusal: BatchError?
+    let first = try newRound { () throws(BatchError) in
+      do throws(BatchError) { _ = try newRound {} } catch { refusal = error }
+    }
+    #expect(refusal?.code == .journalInUse)
+    try first.noteJournal()
+    #expect(try rest(first).count == 1)
+    #expect(try RecordedRounds(in: path).lastNumber == 2)
   }
 
   @Test func `if too much of a manifest is lost, it is not continued`() throws {

@@ -73,14 +73,14 @@ import Testing
 
   @Test func `if there are too many doubtful versions, any version is in doubt`() throws {
     func known(_ number: Int) -> KnownFile {
-      let file = MadeRounds.file("a", size: Int64(number), modified: 1)
+      let file = BatchFile.made("a", size: Int64(number), modified: 1)
       return KnownFile(file, nil, .doubtful, nil, of: "m", SendingPeriod(first: Int64(number), last: Int64(number)))
     }
     var history = FileHistory()
     for number in 1...1000 { history.add(known(number)) }
     #expect(history.doubts.count <= FileHistory.maximumDoubts)
     for size in [1, 500, 1000, 2000] as [Int64] {
-      var contents = ListedContents(MadeRounds.file("a", size: size, modified: 1), isCompared: false)
+      var contents = ListedContents(.made("a", size: size, modified: 1), isCompared: false)
       #expect(history.status(of: &contents) == .doubtful)
     }
     #expect(FileHistory(history.bytes) == history)
@@ -217,6 +217,29 @@ import Testing
     let earlier = try EarlierManifests(of: JournalSet(in: [made.directory]), named: [list])
     let error = #expect(throws: BatchError.self) { try earlier.checkRounds() }
     #expect(error?.description.contains("is of a round that it sums up") == true, "\(error?.description ?? "-")")
+  }
+
+  /// Regression: the state knew journals by their names, so it missed a copy that was removed, although the journal was there.
+  @Test func `a copy of a journal that is removed again is not missed`() throws {
+    let made = try rounds(6, seed: 11)
+    let first = try ManifestReader.header(of: place.local("j/manifest.jsonl"))
+    let encoder = ManifestEncoder(root: "/r", hasOneRoot: true, round: first.round, parent: first.id, isFailedList: true)
+    let list = try place.write("list", encoder.header)
+    let journal = try #require(try JournalSet(in: [made.directory]).places(ofManifest: first.id).first?.path)
+    let copy = place.path("j/journal-copy.jsonl")
+    try FileManager.default.copyItem(atPath: journal.description, toPath: copy)
+    // The state names the older one of the two.
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: copy)
+    #expect(try made.sumUp(keeping: 2))
+    let state = try #require(try JournalSet(in: [made.directory]).state)
+    #expect(state.manifests.files[Array("journal-copy.jsonl".utf8)] != nil)
+    try FileManager.default.removeItem(atPath: copy)
+    try EarlierManifests(of: JournalSet(in: [made.directory]), named: [list]).checkRounds()
+    // A part of the journal does not stand for it.
+    try writeFile(journal, [UInt8](Data(contentsOf: URL(filePath: journal.description))).dropLast())
+    #expect(throws: BatchError.self) {
+      try EarlierManifests(of: JournalSet(in: [made.directory]), named: [list]).checkRounds()
+    }
   }
 
   /// Regression: a list of failed files was sent with the journal of its round even if it was sent to another URL.

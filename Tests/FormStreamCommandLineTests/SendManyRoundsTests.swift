@@ -96,6 +96,25 @@ import Testing
     #expect(server.requests.count == 2)
   }
 
+  /// Only the lock of a journal without a last line says that its run is over.
+  @Test func `without locks, nothing may be deleted while a run may go on`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let run = try shell(
+      Self.makeRounds
+        + """
+        U=\(server.url)/; mkdir in; echo word > in/f; S -q; rounds 70; S -q; other=11111111-1111-4111-8111-111111111111
+        sed "s/$run/$other/; q" j/journal-*$run* > j/journal-all-$other.jsonl; $F report --deletable j 2> /dev/null | wc -l
+        strace -f -qq -o /dev/null -e trace=flock -e inject=flock:error=EOPNOTSUPP $F report --deletable j 2>&1 | tail -n 1
+        """, in: TemporaryDirectory(inMemory: true))
+    #expect(
+      run.output == """
+        78
+        Nothing may be deleted: the run of "j/journal-all-11111111-1111-4111-8111-111111111111.jsonl", which is of a round that is \
+        summed up, goes on.
+
+        """, "\(run.output) \(run.stderr)")
+  }
+
   /// Regression: a list of failed files of a round that was summed up was not seen by the next round, which sent its files again,
   /// unmarked.
   @Test func `a list of failed files counts, although its round is summed up`() throws {

@@ -19,27 +19,40 @@ import Testing
     _ = try await server.head("/.formstream-uploads/\(String(repeating: "0", count: 32))")
   }
 
-  /// Regression: the receiver said that the bytes are kept (507). If it could not note then that they are not stored, the next request
-  /// took the note for that of a receiver that was killed, and removed the bytes.
-  @Test func `bytes stay if it can't be noted at once that they are not stored`() async throws {
-    let directory = try TemporaryDirectory()
+  private static let form = "--b\r\nContent-Disposition: form-data; name=f; filename=\"a\"\r\n\r\nabc\r\n--b--\r\n"
+
+  /// A receiver without room for complete uploads, and a client that has sent one.
+  ///
+  /// - Parameter hinder: prevents that it can be noted that the upload is not stored.
+  private static func full(
+    _ directory: TemporaryDirectory, _ hinder: @escaping @Sendable () throws -> Void
+  ) throws -> (Receiver, RawClient) {
     var uploads = Receiver.ResumableUploads(in: LocalPath(directory.path))
     uploads.minimumSize = 0
     var configuration = Receiver.Configuration()
     configuration.resumableUploads = uploads
-    let files = directory.path(".formstream-uploads")
     let handler = try DirectoryHandler(LocalPath(directory.path)).responding { _ in
-      // A directory has the name of the state, so that the state can't be written.
-      _ = try run(
-        program: "/bin/bash", ["-c", "cd '\(files)' && for f in *.json; do mv $f aside-$f && mkdir $f; done"])
+      try hinder()
       throw UploadRefusal(.init(rawValue: "no-room"), status: 507, "There is no room.")
     }
     let receiver = try Receiver.start(configuration, handler: handler)
     let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
-    let body = "--b\r\nContent-Disposition: form-data; name=f; filename=\"a\"\r\n\r\nabc\r\n--b--\r\n"
     try client.send(
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-        + "Content-Length: \(body.utf8.count)\r\nUpload-Complete: ?1\r\nUpload-Draft-Interop-Version: 8\r\n\r\n\(body)")
+        + "Content-Length: \(form.utf8.count)\r\nUpload-Complete: ?1\r\nUpload-Draft-Interop-Version: 8\r\n\r\n\(form)")
+    return (receiver, client)
+  }
+
+  /// Regression: the receiver said that the bytes are kept (507). If it could not note then that they are not stored, the next request
+  /// took the note for that of a receiver that was killed, and removed the bytes.
+  @Test func `bytes stay if it can't be noted at once that they are not stored`() async throws {
+    let directory = try TemporaryDirectory()
+    let files = directory.path(".formstream-uploads")
+    let (receiver, client) = try Self.full(directory) {
+      // A directory has the name of the state, so that the state can't be written.
+      _ = try run(
+        program: "/bin/bash", ["-c", "cd '\(files)' && for f in *.json; do mv $f aside-$f && mkdir $f; done"])
+    }
     let path = try #require(try client.response().headers("Location").first)
     let full = try client.response()
     #expect(full.status == 507 && full.headers("Upload-Complete") == ["?0"], "\(full)")
@@ -54,8 +67,33 @@ import Testing
       program: "/bin/bash", ["-c", "cd '\(files)' && for f in aside-*; do rmdir ${f#aside-} && mv $f ${f#aside-}; done"])
     let late = try head()
     #expect(late.headers("Upload-Complete") == ["?0"], "\(late)")
-    #expect(late.headers("Upload-Offset") == ["\(body.utf8.count)"], "\(late)")
-    #expect(directory.size(of: Self.name(of: path)) == body.utf8.count)
+    #expect(late.headers("Upload-Offset") == ["\(Self.form.utf8.count)"], "\(late)")
+    #expect(directory.size(of: Self.name(of: path)) == Self.form.utf8.count)
+    await receiver.stop()
+  }
+
+  /// Regression: the other receiver took the note for that of a receiver that was killed, and removed the bytes.
+  @Test func `bytes stay if another receiver looks at them before it can be noted that they are not stored`() async throws {
+    let (directory, aside) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let files = directory.path(".formstream-uploads")
+    let (receiver, client) = try Self.full(directory) {
+      // The file that takes the note back is away.
+      _ = try run(program: "/bin/bash", ["-c", "cd '\(files)' && mv .formstream-* '\(aside.path)'"])
+    }
+    let path = try #require(try client.response().headers("Location").first)
+    #expect(try client.response().status == 507)
+    let other = try UploadServer(in: directory)
+    let early = try await other.head(path)
+    #expect(early.status == 503, "\(early)")
+    #expect(directory.size(of: Self.name(of: path)) == Self.form.utf8.count)
+    _ = try run(program: "/bin/bash", ["-c", "mv '\(aside.path)'/.formstream-* '\(files)'"])
+    try client.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    let late = try client.response(toHead: true)
+    #expect(late.headers("Upload-Offset") == ["\(Self.form.utf8.count)"], "\(late)")
+    // Now the other receiver can go on with it.
+    let last = try await other.patch(path, "", at: Self.form.utf8.count, completes: true)
+    #expect(last.status == 200, "\(last)")
+    #expect(try other.server.text("a") == "abc")
     await receiver.stop()
   }
 

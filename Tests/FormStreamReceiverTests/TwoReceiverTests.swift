@@ -333,6 +333,23 @@ import Testing
     #expect(again.status == 200, "\(again)")
   }
 
+  @Test func `an upload by tus that was begun at another receiver goes on`() async throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (try UploadServer(in: directory), try UploadServer(in: directory))
+    let path = try #require(try await first.createByTus(length: 6).headers("Location").first)
+    let client = try first.client()
+    try client.send(UploadServer.tusPatchHead(path, 6, at: 0) + "abc")
+    #expect(await eventually { first.bodySize(path) == 3 })
+    #expect(try await Self.seen(second, path, isByTus: true) == ["503", "?0"])
+    client.closeWrite()
+    _ = try? client.responsesToEnd()
+    #expect(try await second.headByTus(path).headers("Upload-Offset") == ["3"])
+    #expect(try await second.patchByTus(path, "def", at: 3).status == 204)
+    #expect(try second.server.text("file") == "abcdef")
+    let again = try await first.headByTus(path)
+    #expect(again.status == 200 && again.headers("Upload-Offset") == ["6"], "\(again)")
+  }
+
   /// Regression: a file from the future, as after a clock was wrong, was kept until the clock got there.
   @Test func `an upload from the future is as old as the receiver`() async throws {
     let directory = try TemporaryDirectory()

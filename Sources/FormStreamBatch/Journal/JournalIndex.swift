@@ -32,14 +32,16 @@ package struct JournalIndex: Sendable {
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
-  /// The uploads that broke off, of which the server keeps what has arrived.
-  private var unfinished: [Int64: UploadResumeData] = [:]
-  /// Why some of these uploads are not to be believed: others can write to their journals.
-  private var flaws: [Int64: BatchError] = [:]
-  /// Why an upload of the round before is not to be believed; nil if there is none.
-  private var flawBefore: BatchError?
-  /// Those of the round before, whose manifest has other offsets.
-  private var unfinishedBefore: [LocalPath: UploadResumeData] = [:]
+  /// An upload that broke off, of which the server keeps what has arrived.
+  private struct Unfinished {
+    let upload: UploadResumeData
+    /// Why the upload is not to be believed: others can write to its journal. Nil if it is.
+    let flaw: BatchError?
+  }
+
+  private var unfinished: [Int64: Unfinished] = [:]
+  /// The uploads of the round before, whose manifest has other offsets.
+  private var unfinishedBefore: [LocalPath: Unfinished] = [:]
   /// The offsets of the records of files that the server did not confirm after the last slice.
   private var unconfirmed: Set<Int64> = []
 
@@ -79,20 +81,22 @@ package struct JournalIndex: Sendable {
 
   /// The data that continue the file's upload; nil if there are none.
   func unfinished(_ file: BatchFile) -> UploadResumeData? {
-    unfinished[file.offset] ?? unfinishedBefore[file.path]
+    (unfinished[file.offset] ?? unfinishedBefore[file.path])?.upload
   }
 
   /// Throws if others could send an upload elsewhere that a run is to continue: whoever can write to a journal can name another URL.
   func checkUploads() throws(BatchError) {
-    if let flaw = flaws.min(by: { $0.key < $1.key })?.value ?? flawBefore { throw flaw }
+    for uploads in [Array(unfinished.values), Array(unfinishedBefore.values)] {
+      let flaws = uploads.compactMap(\.flaw)
+      if let flaw = flaws.min(by: { $0.subject < $1.subject }) { throw flaw }
+    }
   }
 
   /// Takes over the uploads that broke off in the round before.
   mutating func takeUnfinished(of earlier: JournalIndex) {
-    flawBefore = earlier.flaws.min { $0.key < $1.key }?.value
-    for upload in earlier.unfinished.values {
+    for unfinished in earlier.unfinished.values {
       // The file comes after the parts that all requests have.
-      if let path = upload.lastFile { unfinishedBefore[path] = upload }
+      if let path = unfinished.upload.lastFile { unfinishedBefore[path] = unfinished }
     }
   }
 
@@ -102,7 +106,7 @@ package struct JournalIndex: Sendable {
     let old = statuses[index]
     guard status.rawValue > old >> shift & 3 else { return }
     statuses[index] = old & ~(3 << shift) | status.rawValue << shift
-    if status == .accepted { (slices[offset], unfinished[offset], flaws[offset]) = (nil, nil, nil) }
+    if status == .accepted { (slices[offset], unfinished[offset]) = (nil, nil) }
   }
 
   private mutating func noteMention(of offset: Int64) {
@@ -158,14 +162,13 @@ package struct JournalIndex: Sendable {
   private mutating func note(_ offset: Int64, _ upload: UploadResumeData?, _ flaw: BatchError?) {
     guard status(of: offset) != .accepted else { return }
     guard let upload else {
-      (unfinished[offset], flaws[offset]) = (nil, nil)
+      unfinished[offset] = nil
       return
     }
-    if let other = unfinished[offset], other.uploadURL != upload.uploadURL, other.hasMore(than: upload) {
+    if let other = unfinished[offset]?.upload, other.uploadURL != upload.uploadURL, other.hasMore(than: upload) {
       return
     }
-    unfinished[offset] = upload
-    flaws[offset] = upload.uploadURL == nil ? nil : flaw
+    unfinished[offset] = Unfinished(upload: upload, flaw: upload.uploadURL == nil ? nil : flaw)
   }
 
   private mutating func note(
@@ -191,7 +194,7 @@ extension JournalHead {
 extension BatchError {
   /// The error for a journal whose uploads are not continued; nil if only its owner can change it, who runs this process. The rule is
   /// that of resume files.
-  fileprivate static func uploadsNotTrusted(_ path: LocalPath, _ ownership: AppendedFile.Ownership) -> BatchError? {
+  static func uploadsNotTrusted(_ path: LocalPath, _ ownership: AppendedFile.Ownership) -> BatchError? {
     let shown = path.description.quoted
     let message: Message
     switch ownership {

@@ -44,7 +44,7 @@ package final class RecordedListing: BatchInput {
   private var addition: ManifestAddition?
   /// Gives the manifest that this run has written its final name, and keeps other runs from it; nil if the manifest has that
   /// name, or if files are still listed.
-  private var unnamed: (any UnnamedManifest)?
+  private var unnamed: UnnamedManifest?
   private var hasJournal = false
 
   /// Opens or begins the manifest in the directory of the journals.
@@ -69,9 +69,9 @@ package final class RecordedListing: BatchInput {
       earlier = reader
     } else {
       round = Round(number: 1)
-      path = directoryPath.appending(Self.partialName.bytes)
       let (addition, earlier) = try ManifestAddition.begin(
-        in: directory, at: path, named: name, followsLinks: followsLinks, hasJournals: hasJournals, list)
+        in: directory, at: directoryPath, named: name, followsLinks: followsLinks, hasJournals: hasJournals, list)
+      path = addition.manifest.path
       extent = ManifestExtent(id: addition.id, records: nil)
       root = earlier?.root ?? addition.root
       hasOneRoot = earlier?.hasOneRoot ?? addition.hasOneRoot
@@ -88,7 +88,7 @@ package final class RecordedListing: BatchInput {
   ///   - unnamed: gives the manifest its final name; nil if it has that name.
   init(
     _ kind: Kind, _ entries: RoundEntries, _ manifest: ManifestReader, leftOut: LeftOutEntries, accepted: AcceptedFiles?,
-    unnamed: (any UnnamedManifest)? = nil
+    unnamed: UnnamedManifest? = nil
   ) {
     (self.kind, self.leftOut, self.accepted, self.unnamed) = (kind, leftOut, accepted, unnamed)
     (round, uncompared) = (entries.round, entries.uncompared)
@@ -132,7 +132,7 @@ package final class RecordedListing: BatchInput {
   }
 
   /// Closes the manifest, on any thread; nil if the manifest is complete.
-  var release: (@Sendable () -> Void)? { addition?.release }
+  var release: (@Sendable () -> Void)? { addition?.manifest.release }
 
   package func next() throws(BatchError) -> BatchFile? {
     guard let file = try nextFile() else { return nil }
@@ -151,7 +151,7 @@ package final class RecordedListing: BatchInput {
     if earlier?.hasGaps ?? false { addition?.hasLostRecords = true }
     earlier = nil
     if let file = try addition?.next() { return file }
-    if let addition { (leftOut, unnamed) = (addition.leftOut, addition) }
+    if let addition { (leftOut, unnamed) = (addition.leftOut, addition.manifest) }
     addition = nil
     if hasJournal { try noteJournal() }
     return nil

@@ -32,7 +32,7 @@ public final class FileListing: BatchInput {
   private var current: Current?
   private var count = 0
   /// The first files, which were listed to count them; nil if there are none left.
-  private var ahead: SortedLines?
+  private var ahead: NumberedLines?
   /// Whether there are enough files.
   private var isCounted = false
   private var keys = FileKeys()
@@ -120,21 +120,19 @@ public final class FileListing: BatchInput {
       ahead = try filesAhead()
       isCounted = true
     }
-    if let line = try ahead?.next()?.line { return StoredFile.file(line) }
+    if let line = try ahead?.next() { return StoredFile.file(line) }
     ahead = nil
     return try nextListed()
   }
 
   /// The first files, if there must be some; nil if there need not be any.
-  private func filesAhead() throws(BatchError) -> SortedLines? {
+  private func filesAhead() throws(BatchError) -> NumberedLines? {
     guard options.minimumFiles > 0 else { return nil }
-    let sorter = ExternalSorter(in: options.temporaryDirectory, memory: 16 * 1024 * 1024)
+    let files = NumberedLines(in: options.temporaryDirectory)
     var found = 0
     while found < options.minimumFiles, let file = try nextListed() {
       if file.problem == nil { found += 1 }
-      // The bytes of numbers sort like the numbers if the most significant byte comes first.
-      let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
-      try sorter.add(StoredFile.bytes(of: file), key: key)
+      try files.add(StoredFile.bytes(of: file), number: Int64(file.index))
     }
     guard found >= options.minimumFiles else {
       let listed = found == 0 ? "are no files" : "\(found == 1 ? "is" : "are") only \(counted(found, "file", "files"))"
@@ -143,7 +141,7 @@ public final class FileListing: BatchInput {
         "There \(listed), and \(BatchSettingName.minimumFiles) is \(options.minimumFiles): nothing is sent. Check that the folder is the "
           + "right one, and that its disk is mounted.")
     }
-    return try sorter.sorted()
+    return files
   }
 
   private func nextListed() throws(BatchError) -> BatchFile? {

@@ -6,7 +6,7 @@ final class ListedFiles: BatchInput {
   let root: LocalPath?
   let hasOneRoot: Bool
   let leftOut: LeftOutEntries
-  private let files: SortedLines
+  private let files: NumberedLines
 
   /// Reads a listing to its end.
   ///
@@ -17,19 +17,16 @@ final class ListedFiles: BatchInput {
     of listing: any BatchInput, in directory: LocalPath,
     _ look: (inout BatchFile) throws(BatchError) -> Void
   ) throws(BatchError) {
-    let sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
+    files = NumberedLines(in: directory)
     while var file = try listing.next() {
       try look(&file)
-      // The bytes of numbers sort like the numbers if the most significant byte comes first.
-      let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
-      try sorter.add(StoredFile.bytes(of: file), key: key)
+      try files.add(StoredFile.bytes(of: file), number: Int64(file.index))
     }
     (root, hasOneRoot, leftOut) = (listing.root, listing.hasOneRoot, listing.leftOut)
-    files = try sorter.sorted()
   }
 
   func next() throws(BatchError) -> BatchFile? {
-    try files.next().map { StoredFile.file($0.line) }
+    try files.next().map(StoredFile.file)
   }
 }
 

@@ -145,7 +145,7 @@ package struct BatchReport: Sendable {
       openJournals += try journals.count { try !JournalReader.isClosed($0.path) }
       let period = try set.period(ofManifest: reader.id)
       // A file that was missing when it was listed has the version that was sent in the journals alone.
-      var versions =
+      let versions =
         accepted == nil ? nil : try AcceptedVersions(of: reader.extent, in: set, sortedIn: temporaryDirectory)
       let damaged = try Self.examine(reader, groups, boot: boot, window: window) { listed, finding in
         var entry = RoundFindings.Entry(listed.lookedForAgain, finding)

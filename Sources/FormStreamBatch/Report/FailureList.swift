@@ -17,12 +17,11 @@ package final class FailureList {
   /// How many files are looked for together, in one reading of the journals.
   private static let window = 65536
 
-  private let sorter: ExternalSorter
-  private var count: Int64 = 0
+  private let lines: NumberedLines
 
   /// - Parameter directory: the directory for temporary files.
   package init(in directory: LocalPath) {
-    sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
+    lines = NumberedLines(in: directory)
   }
 
   func add(_ file: BatchReport.Unaccepted) throws(BatchError) {
@@ -32,21 +31,18 @@ package final class FailureList {
     stored.add(Array(file.manifest.utf8))
     stored.add(file.offset)
     stored.add(file.record)
-    // The bytes of numbers sort like the numbers if the most significant byte comes first.
-    try sorter.add(stored.bytes, key: withUnsafeBytes(of: count.bigEndian, Array.init))
-    count += 1
+    try lines.add(stored.bytes)
   }
 
   /// Passes on each file, in the order of the report. No file can be added after this call.
   package func forEach<Problem: Error>(
     of report: BatchReport, _ receive: (Failure) throws(Problem) -> Void
   ) throws {
-    let lines = try sorter.sorted()
     var files: [BatchReport.Unaccepted] = []
     repeat {
       files.removeAll(keepingCapacity: true)
       while files.count < Self.window, let line = try lines.next() {
-        var stored = StoredBytes(line.line)
+        var stored = StoredBytes(line)
         files.append(
           BatchReport.Unaccepted(
             path: LocalPath(bytes: stored.list()), state: BatchState(rawValue: stored.text()), manifest: stored.text(),

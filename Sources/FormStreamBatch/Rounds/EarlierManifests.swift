@@ -9,17 +9,12 @@ package struct EarlierManifests: Sendable {
   /// The ids of manifests that journals are about and that were not found.
   let missing: [String]
   /// The journals of manifests that are left out, because their runs have begun and mention no files.
-  let begun: [LocalPath]
+  private(set) var begun: [LocalPath]
   /// When the last run of a missing manifest wrote to its journal, in nanoseconds since 1970; nil if none is missing.
   let lastTimeOfMissing: Int64?
   /// The runs of the manifests that no manifest beside the journals names yet.
   let unnamedRuns: [String]
-  /// The runs that manifests beside the journals name, and whose journals are not there; with those manifests.
-  private let lostRuns: [String: LocalPath]
-  /// The manifests of rounds whose journals are all lost: a manifest has its final name as soon as a journal is begun.
-  private let withoutJournals: [String: LocalPath]
-  /// The first round that is neither there nor summed up; nil if none is known to be missing.
-  private let missingRound: Int?
+  private let lost: LostRecords
   /// Whether journals are about other manifests, which are not taken: manifests of `plan`, and lists of their failed files.
   let areNotAll: Bool
   /// For each list of failed files, the id of the manifest whose files they are.
@@ -65,68 +60,13 @@ package struct EarlierManifests: Sendable {
     of journals: JournalSet, _ named: [LocalPath], _ taken: Family, _ conflict: inout String?
   ) throws(BatchError) {
     self.journals = journals
-    let state = journals.state
-    var found: [String: (path: LocalPath, header: ManifestHeader)] = [:]
-    for path in named {
-      let header = try ManifestReader.header(of: path)
-      found[header.id] = (path, header)
-      if state?.sumsUp(manifest: header.id) == true { conflict = Self.conflict(path) }
-    }
-    var ids: Set<String>?
-    if case .of(let taken) = taken { ids = taken }
-    var missingRound: Int?
-    var namedRuns: [String: LocalPath] = [:]
-    var withoutJournals: [String: LocalPath] = [:]
-    for directory in journals.directories {
-      let rounds = try RecordedRounds(in: directory, besides: state)
-      if let state, state.directory == directory {
-        if rounds.firstNumber != state.through + 1 { missingRound = state.through + 1 }
-        if let first = rounds.manifests.first, rounds.firstNumber <= state.through {
-          conflict = Self.conflict(first) + ", and was put back: delete it again, with its journals"
-        }
-      } else if rounds.firstNumber > 1 {
-        missingRound = 1
-      }
-      // A list of failed files may be of a round that is summed up.
-      if case .rounds(directory) = taken {
-        ids = Set(state.map { $0.directory == directory ? $0.manifests.all.map(\.id) : [] } ?? [])
-      }
-      for path in try RecordedListing.manifests(in: directory, besides: state) {
-        let header = try ManifestReader.header(of: path)
-        // This manifest is a copy of one that the state sums up, and its journals are left out, too.
-        if state?.sumsUp(manifest: header.id) == true { continue }
-        found[header.id] = (path, header)
-        if case .rounds(directory) = taken { ids?.insert(header.id) }
-        for run in header.journals { namedRuns[run] = path }
-        // A manifest of `plan` has no listing. Its journals may be anywhere.
-        guard header.listing != nil, !RecordedRounds.isPartial(path) else { continue }
-        if journals.heads(ofManifest: header.id).isEmpty { withoutJournals[header.id] = path }
-      }
-      // A copy without a journal is of a list that was not sent.
-      for path in try SentFailedList.copies(in: directory) where state?.sumsUp(path) != true {
-        guard let header = try? ManifestReader.header(of: path), journals.manifests.contains(header.id) else { continue }
-        found[header.id] = (path, header)
-      }
-    }
-    var missing: [String] = []
-    var begun: [LocalPath] = []
-    for id in journals.manifests.sorted() where found[id] == nil {
-      for path in journals.paths(ofManifest: id) where found[id] == nil {
-        guard let header = try? ManifestReader.header(of: path), header.id == id else { continue }
-        found[id] = (path, header)
-      }
-      // A run that was killed when it had only begun its journal has left a manifest that the next run has written anew.
-      guard found[id] == nil else { continue }
-      if try !journals.mentionNoFiles(ofManifest: id) {
-        missing.append(id)
-      } else if !journals.isRecorded(id) {
-        begun += journals.places(ofManifest: id).map(\.path)
-      }
-    }
+    let search = try ManifestSearch(of: journals, named: named, taking: taken)
+    conflict = search.conflict
+    var (found, missing) = (search.found, search.missing)
     let parents = journals.parents.merging(found.compactMapValues { $0.header.parent }) { $1 }
     self.parents = parents
     var areNotAll = false
-    if let ids {
+    if let ids = search.taken {
       let family = Self.family(of: ids, parents)
       for id in journals.manifests.subtracting(family) where !areNotAll {
         areNotAll = try !journals.mentionNoFiles(ofManifest: id)
@@ -135,37 +75,40 @@ package struct EarlierManifests: Sendable {
       missing.removeAll { !family.contains($0) && !journals.isRecorded($0) }
     }
     self.areNotAll = areNotAll
-    (self.missing, self.missingRound) = (missing, missingRound)
-    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { namedRuns[$0] == nil }.sorted()
-    let runs = journals.runs
-    lostRuns = namedRuns.filter { !runs.contains($0.key) }
-    self.withoutJournals = withoutJournals
+    (self.missing, lost) = (missing, search.lost)
+    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { !search.namedRuns.contains($0) }
+      .sorted()
     var last = Int64.min
     for id in missing { last = max(last, try journals.period(ofManifest: id).last) }
     lastTimeOfMissing = missing.isEmpty ? nil : last
+    (paths, begun) = try Self.inOrder(found, parents, journals, named, &conflict)
+    begun += search.begun
+  }
+
+  /// The paths of manifests, in their order, and the journals of those that are left out, because they say nothing that the state
+  /// doesn't.
+  private static func inOrder(
+    _ found: [String: (path: LocalPath, header: ManifestHeader)], _ parents: [String: String], _ journals: JournalSet,
+    _ named: [LocalPath], _ conflict: inout String?
+  ) throws(BatchError) -> (paths: [LocalPath], begun: [LocalPath]) {
     var placed: [(place: (Int, Int, Int64, String), path: LocalPath)] = []
+    var begun: [LocalPath] = []
     for (id, manifest) in found {
       // A manifest that was not compared with earlier ones is of the first round.
       let place = (
-        manifest.header.round?.number ?? 1, Self.depth(of: id, parents),
-        try journals.period(ofManifest: id).last, id
+        manifest.header.round?.number ?? 1, depth(of: id, parents), try journals.period(ofManifest: id).last, id
       )
-      if let state, place.0 <= state.through {
+      if let state = journals.state, place.0 <= state.through {
         // A list that was not sent, or whose run has sent nothing, says nothing that the state doesn't.
         if !named.contains(manifest.path), try journals.mentionNoFiles(ofManifest: id) {
           begun += journals.places(ofManifest: id).map(\.path)
           continue
         }
-        conflict = conflict ?? Self.conflict(manifest.path)
+        conflict = conflict ?? ManifestSearch.conflict(manifest.path)
       }
       placed.append((place, manifest.path))
     }
-    self.begun = begun
-    paths = placed.sorted { $0.place < $1.place }.map(\.path)
-  }
-
-  private static func conflict(_ manifest: LocalPath) -> String {
-    "\(manifest.description.quoted) is of a round that it sums up"
+    return (placed.sorted { $0.place < $1.place }.map(\.path), begun)
   }
 
   /// The ids of manifests, of the lists of their failed files, and of the lists of those.
@@ -236,31 +179,33 @@ package struct EarlierManifests: Sendable {
         "\(deleted) of the rounds that \(RecordedState.fileName) sums up is not beside it any more, so nothing is known without the "
           + "state, and the state can't be used: \(journals.unusableState ?? "it is not whole").")
     }
-    if let missingRound { throw lost("The manifest of round \(missingRound) is not beside the journals any more") }
-    if paths.isEmpty, journals.unusableState != nil { throw lost("No manifest of a round is beside the journals any more") }
-    guard !lostRuns.isEmpty || !withoutJournals.isEmpty else { return }
+    if let round = lost.round { throw lostError("The manifest of round \(round) is not beside the journals any more") }
+    if paths.isEmpty, journals.unusableState != nil {
+      throw lostError("No manifest of a round is beside the journals any more")
+    }
+    guard !lost.runs.isEmpty || !lost.withoutJournals.isEmpty else { return }
     // A run may have begun after the journals were listed.
     let journals = try JournalSet(in: journals.directories, usesState: journals.state != nil)
     let runs = journals.runs
-    if let (run, manifest) = lostRuns.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
-      throw lost(
+    if let (run, manifest) = lost.runs.filter({ !runs.contains($0.key) }).min(by: { $0.key < $1.key }) {
+      throw lostError(
         "The manifest \(manifest.description.quoted) names the journal of an earlier run, journal-…-\(run).jsonl, which is not beside "
           + "it any more", on: run)
     }
-    let silent = withoutJournals.filter { journals.heads(ofManifest: $0.key).isEmpty }
+    let silent = lost.withoutJournals.filter { journals.heads(ofManifest: $0.key).isEmpty }
     if let (id, manifest) = silent.min(by: { $0.key < $1.key }) {
-      throw lost("The journal of the manifest \(manifest.description.quoted) is not beside it any more", on: id)
+      throw lostError("The journal of the manifest \(manifest.description.quoted) is not beside it any more", on: id)
     }
   }
 
   /// The error for files of old rounds that are not there.
-  private func lost(_ what: String, on subject: String? = nil) -> BatchError {
+  private func lostError(_ what: String, on subject: String? = nil) -> BatchError {
     let state = RecordedState.fileName
     let place = journals.directories.first?.description ?? ""
     let more =
       if let reason = journals.unusableState {
         " Its file \(state), which sums up old rounds, can't be used: \(reason)."
-      } else if missingRound == 1 {
+      } else if lost.round == 1 {
         " If it was deleted because \(state) sums it up, put this file back."
       } else {
         ""

@@ -6,7 +6,11 @@ extension FileHistory {
   /// The value as bytes that only this process reads. ``listed`` is left out.
   var bytes: [UInt8] {
     var stored = StoredBytes()
-    for known in [last, accepted] { stored.add(known?.bytes ?? []) }
+    stored.add(last?.bytes ?? [])
+    // Most files were accepted in the last round that had them.
+    let isLastAccepted = accepted == last
+    stored.add(isLastAccepted ? 1 : 0)
+    if !isLastAccepted { stored.add(accepted?.bytes ?? []) }
     stored.add(lastSending)
     stored.add(isGone ? 1 : 0)
     stored.add(Int64(doubts.count))
@@ -23,7 +27,9 @@ extension FileHistory {
 
   init(_ bytes: [UInt8]) {
     var stored = StoredBytes(bytes)
-    let known = [stored.list(), stored.list()].map { $0.isEmpty ? nil : KnownFile($0) }
+    func known(_ bytes: [UInt8]) -> KnownFile? { bytes.isEmpty ? nil : KnownFile(bytes) }
+    let last = known(stored.list())
+    let accepted = stored.number() == 1 ? last : known(stored.list())
     let (lastSending, isGone) = (stored.number(), stored.number() == 1)
     var doubts: [Doubt] = []
     for _ in 0..<max(0, stored.number()) {
@@ -33,6 +39,6 @@ extension FileHistory {
       let place = RecordPlace(manifest: stored.text(), offset: stored.number())
       doubts.append(Doubt(version: isKnown ? version : nil, keyRecord: place.manifest.isEmpty ? nil : place))
     }
-    self.init(last: known[0], accepted: known[1], doubts: doubts, lastSending: lastSending, isGone: isGone)
+    self.init(last: last, accepted: accepted, doubts: doubts, lastSending: lastSending, isGone: isGone)
   }
 }

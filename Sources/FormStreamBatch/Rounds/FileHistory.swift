@@ -108,6 +108,11 @@ struct FileHistory: Equatable {
     lastSending = max(lastSending, earlier.lastSending)
   }
 
+  /// Adds the versions that the server may have of a file that may have been this one.
+  mutating func addDoubts(of other: FileHistory) {
+    for doubt in other.doubts { add(doubt) }
+  }
+
   /// Notes that the next requests have other idempotency keys than those before.
   mutating func forgetKeys() { doubts = doubts.map { Doubt(version: $0.version, keyRecord: nil) } }
 

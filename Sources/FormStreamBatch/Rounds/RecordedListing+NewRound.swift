@@ -62,7 +62,7 @@ extension RecordedListing {
       try Self.check(manifest, isListing: name, directoryPath)
       try comparison.add(path)
     }
-    let file = try NewManifest(ofRound: comparison.number, in: directory, at: directoryPath)
+    let file = try UnnamedManifest(ofRound: comparison.number, in: directory, at: directoryPath, isContinued: false)
     let listing = try list()
     let check = makeCheck(listing.hasOneRoot)
     comparison.sharesURLs = check != nil
@@ -88,58 +88,5 @@ extension RecordedListing {
     try earlier.sumUp(through: comparison.number, in: directoryPath, observe)
     return RecordedListing(
       .newRound, entries, manifest, leftOut: listing.leftOut, accepted: comparison.accepted, unnamed: file)
-  }
-}
-
-/// The manifest of a new round while it is written. A part of it that a killed run has left is written anew.
-private final class NewManifest: UnnamedManifest {
-  private let file: AppendedFile
-  private let partial: FileName
-  private let name: FileName
-  private let directory: DirectoryDescriptor
-  private let directoryPath: LocalPath
-  var path: LocalPath { directoryPath.appending(partial.bytes) }
-  private var isNamed = false
-
-  init(
-    ofRound number: Int, in directory: DirectoryDescriptor, at directoryPath: LocalPath
-  ) throws(BatchError) {
-    let partial = RecordedRounds.name(of: number, isPartial: true)
-    let name = RecordedRounds.name(of: number)
-    (self.partial, self.name) = (partial, name)
-    (self.directory, self.directoryPath) = (directory, directoryPath)
-    let path = directoryPath.appending(partial.bytes)
-    let (file, isFree) = try ManifestAddition.writing(path) {
-      () throws(SystemError) -> (AppendedFile, Bool) in
-      let file = try AppendedFile(continuing: partial, in: directory)
-      guard try file.lock(), try file.isNamed(partial, in: directory) else { return (file, false) }
-      // Another run may have completed the manifest meanwhile, and given it its final name.
-      guard try directory.identity(of: name) == nil else {
-        directory.remove(partial)
-        return (file, false)
-      }
-      try file.removeContents()
-      return (file, true)
-    }
-    self.file = file
-    guard isFree else { throw .manifestInUse(path) }
-  }
-
-  func append(_ bytes: [UInt8]) throws(BatchError) {
-    try ManifestAddition.writing(path) { () throws(SystemError) in try file.append(bytes) }
-  }
-
-  deinit {
-    if !isNamed { directory.remove(partial) }
-  }
-
-  func giveName() throws(BatchError) {
-    try ManifestAddition.writing(path) { () throws(SystemError) in
-      try file.synchronize()
-      _ = try directory.move(partial, to: directory, replacing: name)
-      isNamed = true
-      // Some file systems can't synchronize a directory.
-      try? directory.synchronize()
-    }
   }
 }

@@ -66,7 +66,7 @@ package struct RoundComparison {
   ) throws(BatchError) {
     let manifest = try ManifestReader(path)
     round.number = max(round.number, (manifest.round?.number ?? 1) + 1)
-    var versions = try AcceptedVersions(of: manifest.extent, in: journals, sortedIn: directory)
+    let versions = try AcceptedVersions(of: manifest.extent, in: journals, sortedIn: directory)
     let period = try journals.period(ofManifest: manifest.id)
     var count = 0
     let parts = Int(clamping: (manifest.extent.records?.count64 ?? 0) / window + 1)

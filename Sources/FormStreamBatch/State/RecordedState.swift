@@ -69,10 +69,28 @@ package struct RecordedState: Sendable {
   var firstDeleted: String? {
     get throws(BatchError) {
       let names = Set(try JournalReader.names(in: directory).map(\.bytes))
-      let deleted = manifests.files.keys.filter { !names.contains($0) }.min { $0.lexicographicallyPrecedes($1) }
-      if let deleted { return "The file \(LocalPath(bytes: deleted).description.quoted)" }
+      var deleted = manifests.files.keys.filter { !names.contains($0) }
+      if !deleted.isEmpty {
+        let renamed = try renamedJournals(besides: names)
+        deleted.removeAll(where: renamed.contains)
+      }
+      if let deleted = deleted.min(by: { $0.lexicographicallyPrecedes($1) }) {
+        return "The file \(LocalPath(bytes: deleted).description.quoted)"
+      }
       return manifests.all.count < counts.manifests ? "A manifest" : nil
     }
+  }
+
+  /// The names of journals that are there under other names: a journal may have been copied, and one of both removed.
+  private func renamedJournals(besides names: Set<[UInt8]>) throws(BatchError) -> Set<[UInt8]> {
+    let missing = manifests.all.flatMap(\.journals).filter { !names.contains($0.name) && $0.run != nil }
+    guard !missing.isEmpty else { return [] }
+    var sizes: [String: Int64] = [:]
+    for path in try JournalReader.journals(in: directory) {
+      guard let run = try JournalReader.head(of: path)?.run else { continue }
+      sizes[run] = max(sizes[run] ?? 0, try JournalReader.size(of: path))
+    }
+    return Set(missing.filter { $0.run.flatMap { sizes[$0] } ?? 0 >= $0.size }.map(\.name))
   }
 
   /// The paths of the files that the state sums up, and that are still there: it stands for them, so they may be deleted.
@@ -188,13 +206,14 @@ package struct RecordedState: Sendable {
 
   // MARK: Reading
 
-  /// Passes on what is known about each path, sorted by path.
+  /// Passes on what is known about each path, sorted by path as it was when the state was written.
   ///
   /// - Parameter notesVersions: whether a report has the size and the time of the version that was accepted.
   func forEach(
     notesVersions: Bool = true, _ receive: (StateHistory) throws(BatchError) -> Void
   ) throws(BatchError) {
     var lines = LineReader(file, from: entries, maximumLine: Self.maximumLine)
+    var keys = FileKeys()
     while true {
       let line: LineReader.Line?
       do throws(LineReader.Failure) { line = try lines.next() } catch {
@@ -203,7 +222,8 @@ package struct RecordedState: Sendable {
       }
       guard let line, let json = try? JSONValue(parsing: line.bytes) else { throw Self.malformed(path, "it ends early") }
       if json["schema"] != nil { return }
-      try receive(StateHistory(json, in: manifests, of: path, notesVersions: notesVersions))
+      let history = try StateHistory(json, in: manifests, of: path, notesVersions: notesVersions)
+      for part in history.parted(by: &keys) { try receive(part) }
     }
   }
 

@@ -10,7 +10,8 @@ struct StateHistory {
   private(set) var history = FileHistory()
   /// What a report knows.
   private(set) var findings = RoundFindings.PathFindings()
-  /// The entries that these are about, by their places.
+  /// The entries that these are about, by their places. Those of paths that have led to the same file are kept, too: they may lead to
+  /// another one later.
   private var entries: [RecordPlace: StateEntry] = [:]
   private let manifests: StateManifests
 
@@ -75,7 +76,41 @@ struct StateHistory {
   private mutating func removeUnneeded() {
     guard entries.count > 1 else { return }
     let needed = Set(Role.allCases.compactMap(place))
-    entries = entries.filter { needed.contains($0.key) }
+    let paths = Set(needed.compactMap { entries[$0]?.file.path })
+    entries = entries.filter { needed.contains($0.key) || !paths.contains($0.value.file.path) }
+  }
+
+  // MARK: Paths that were one
+
+  /// The histories of the files that the paths of the entries lead to now. There are several if two paths led to one file when a round
+  /// was summed up, and no longer do: a link has become a directory, for example.
+  func parted(by keys: inout FileKeys) -> [StateHistory] {
+    // Most histories are about one path.
+    guard let path = entries.values.first?.file.path, entries.values.contains(where: { $0.file.path != path }) else {
+      return [self]
+    }
+    var parts: [[UInt8]: StateHistory] = [:]
+    for entry in entries.values.sorted(by: isEarlier) {
+      parts[keys.key(of: entry.file), default: StateHistory(in: manifests)].add(entry)
+    }
+    guard parts.count > 1 else { return [self] }
+    return parts.values.map { part in
+      var part = part
+      // It is not known which of the paths they are about.
+      part.history.addDoubts(of: history)
+      part.history.isGone = history.isGone
+      part.findings.isGone = findings.isGone
+      return part
+    }
+  }
+
+  /// Whether an entry is of an earlier round than another one, or was sent before it.
+  private func isEarlier(_ one: StateEntry, than other: StateEntry) -> Bool {
+    let places = [one, other].map { entry in
+      let manifest = manifests[entry.manifest]
+      return (manifest?.round ?? 0, manifest?.period.last ?? 0, entry.manifest, entry.file.offset)
+    }
+    return places[0] < places[1]
   }
 
   /// Notes what somebody has looked at.
@@ -109,6 +144,8 @@ struct StateHistory {
         found.append((entry, [role]))
       }
     }
+    let other = entries.keys.filter { place in !found.contains { $0.entry.place == place } }
+    found += other.sorted { ($0.manifest, $0.offset) < ($1.manifest, $1.offset) }.compactMap { entries[$0] }.map { ($0, []) }
     var members = [
       JSONValue.Member(
         "entries",
@@ -147,12 +184,13 @@ struct StateHistory {
       guard entry.isGone == nil else { throw RecordedState.malformed(path, "an entry has no file") }
       entries[entry.place] = entry
       let roles = json["roles"]?.elements?.compactMap { $0.text.flatMap(Role.init) } ?? Role.allCases
+      let (found, known) = (entry.found(in: manifests, notesVersion: notesVersions), entry.known(in: manifests))
       for role in roles {
         switch role {
-        case .reported: reported = entry.found(in: manifests, notesVersion: notesVersions)
-        case .reportedAccepted: reportedAccepted = entry.found(in: manifests, notesVersion: notesVersions)
-        case .last: last = entry.known(in: manifests)
-        case .accepted: accepted = entry.known(in: manifests)
+        case .reported: reported = found
+        case .reportedAccepted: reportedAccepted = found
+        case .last: last = known
+        case .accepted: accepted = known
         }
       }
     }

@@ -131,8 +131,8 @@ struct StateWriter {
     let journals = earlier.journals
     let manifest = try ManifestReader(path)
     let extent = manifest.extent
-    var versions = try AcceptedVersions(of: extent, in: journals, sortedIn: temporaryDirectory)
-    var records = try FailureRecords(of: extent, in: journals, sortedIn: temporaryDirectory)
+    let versions = try AcceptedVersions(of: extent, in: journals, sortedIn: temporaryDirectory)
+    let records = try FailureRecords(of: extent, in: journals, sortedIn: temporaryDirectory)
     let groups = try BatchReport.groups(of: extent, isListed: true, in: journals)
     var damaged: [[UInt8]: Int] = [:]
     var count = 0

@@ -11,6 +11,14 @@ extension PartialUpload {
     let lock: FileLock?
   }
 
+  /// A note that the handler is about to store the upload, which could not be taken back when the upload was not stored.
+  struct StaleNote {
+    /// The file that takes the note back.
+    let before: AtomicFile
+    /// The file with the bytes. As long as it is open, no other receiver reads the note and removes the bytes.
+    let body: PartialFile
+  }
+
   /// A complete upload that is being processed.
   struct Whole {
     let file: PartialFile
@@ -87,11 +95,15 @@ extension PartialUpload {
   ///
   /// - Parameter note: what ``noteStoring(_:movesFile:)`` returned; nil if it was not called.
   func reopen(_ whole: Whole, by note: StoringNote?) {
-    // If the note can't be taken back now, it must be before anybody reads it: it says that nobody knows what became of the bytes.
-    let stale = (try? note?.before?.replace(id.stateName)) == nil ? note?.before : nil
     // The file may have got the mode of a stored file already. As long as it is open, no other receiver uses it.
     try? whole.file.makePrivate()
-    try? whole.file.close()
+    // If the note can't be taken back now, it must be before anybody reads it: it says that nobody knows what became of the bytes.
+    var stale: StaleNote?
+    if let before = note?.before, (try? before.replace(id.stateName)) == nil {
+      stale = StaleNote(before: before, body: whole.file)
+    } else {
+      try? whole.file.close()
+    }
     change { state in
       state.staleNote = stale
       state.phase = .open

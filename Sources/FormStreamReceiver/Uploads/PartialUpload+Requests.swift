@@ -199,10 +199,11 @@ extension PartialUpload {
   }
 
   /// Takes the note back that the upload is being stored, if that has failed when it was not stored. Nobody else goes on with an upload
-  /// that has such a note, so nothing newer is replaced.
+  /// whose bytes are locked, so nothing newer is replaced.
   private func takeBackNote(_ state: inout State) throws(SystemError) {
     guard let note = state.staleNote else { return }
-    try note.replace(id.stateName)
+    try note.before.replace(id.stateName)
+    try? note.body.close()
     state.staleNote = nil
   }
 

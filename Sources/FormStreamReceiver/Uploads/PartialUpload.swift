@@ -34,8 +34,8 @@ final class PartialUpload: Sendable {
     var isReserved = false
     /// The digest of all bytes so far; nil if they must be read again.
     var digest: PartDigest?
-    /// The file that takes the note back that the upload is being stored, if that has failed; nil if no such note is left.
-    var staleNote: AtomicFile?
+    /// A note that the upload is being stored, although it is not; nil if there is none.
+    var staleNote: StaleNote?
     /// The connection of the request that owns the upload, and the request's number.
     var owner: Connection?
     var request = 0

@@ -78,7 +78,7 @@ struct RoundFindings {
   struct PathFindings: Equatable {
     private(set) var last: Entry?
     private(set) var accepted: Entry?
-    var isGone = false
+    private(set) var isGone = false
 
     init(last: Entry? = nil, accepted: Entry? = nil, isGone: Bool = false) {
       (self.last, self.accepted, self.isGone) = (last, accepted, isGone)

@@ -7,6 +7,8 @@ struct FileHistory: Equatable {
     /// The record that the keys of all requests with this version were made from; nil if there were requests without keys,
     /// or with other ones.
     let keyRecord: RecordPlace?
+
+    static let anyVersion = Doubt(version: nil, keyRecord: nil)
   }
 
   /// What the last round that had the file knows.
@@ -93,7 +95,7 @@ struct FileHistory: Equatable {
   private mutating func add(_ doubt: Doubt) {
     guard !doubts.contains(doubt) else { return }
     doubts.append(doubt)
-    if doubts.count > Self.maximumDoubts { doubts = [Doubt(version: nil, keyRecord: nil)] }
+    if doubts.count > Self.maximumDoubts { doubts = [.anyVersion] }
   }
 
   /// Adds what a state says about earlier rounds. Usually, nothing was added before.
@@ -106,11 +108,6 @@ struct FileHistory: Equatable {
     for doubt in earlier.doubts { add(doubt) }
     doubtAccepted()
     lastSending = max(lastSending, earlier.lastSending)
-  }
-
-  /// Adds the versions that the server may have of a file that may have been this one.
-  mutating func addDoubts(of other: FileHistory) {
-    for doubt in other.doubts { add(doubt) }
   }
 
   /// Notes that the next requests have other idempotency keys than those before.

@@ -10,10 +10,12 @@ struct StateHistory {
   private(set) var history = FileHistory()
   /// What a report knows.
   private(set) var findings = RoundFindings.PathFindings()
-  /// The entries that these are about, by their places. Those of paths that have led to the same file are kept, too: they may lead to
+  /// The entries that these are about, by their places, and one for each other path that has led to the same file: it may lead to
   /// another one later.
   private var entries: [RecordPlace: StateEntry] = [:]
   private let manifests: StateManifests
+  /// The most other paths. Those that have led to the file last are kept.
+  private static let maximumOtherPaths = 16
 
   init(in manifests: StateManifests) { self.manifests = manifests }
 
@@ -77,40 +79,39 @@ struct StateHistory {
     guard entries.count > 1 else { return }
     let needed = Set(Role.allCases.compactMap(place))
     let paths = Set(needed.compactMap { entries[$0]?.file.path })
-    entries = entries.filter { needed.contains($0.key) || !paths.contains($0.value.file.path) }
+    let others = entries.filter { !paths.contains($0.value.file.path) }
+    entries = entries.filter { needed.contains($0.key) }
+    guard !others.isEmpty else { return }
+    let last = Dictionary(grouping: others.keys) { others[$0]?.file.path }.values
+      .compactMap { $0.max(by: manifests.isEarlier) }.sorted(by: manifests.isEarlier)
+    for place in last.suffix(Self.maximumOtherPaths) { entries[place] = others[place] }
   }
 
   // MARK: Paths that were one
 
   /// The histories of the files that the paths of the entries lead to now. There are several if two paths led to one file when a round
-  /// was summed up, and no longer do: a link has become a directory, for example.
+  /// was summed up, and no longer do: a link has become a directory, for example. What became of which file is not known then, so
+  /// the server may have any version of each.
   func parted(by keys: inout FileKeys) -> [StateHistory] {
     // Most histories are about one path.
     guard let path = entries.values.first?.file.path, entries.values.contains(where: { $0.file.path != path }) else {
       return [self]
     }
     var parts: [[UInt8]: StateHistory] = [:]
-    for entry in entries.values.sorted(by: isEarlier) {
-      parts[keys.key(of: entry.file), default: StateHistory(in: manifests)].add(entry)
+    for (place, entry) in entries {
+      parts[keys.key(of: entry.file), default: StateHistory(in: manifests)].entries[place] = entry
     }
     guard parts.count > 1 else { return [self] }
     return parts.values.map { part in
       var part = part
-      // It is not known which of the paths they are about.
-      part.history.addDoubts(of: history)
-      part.history.isGone = history.isGone
-      part.findings.isGone = findings.isGone
+      let last = part.entries.keys.max(by: manifests.isEarlier).flatMap { part.entries[$0] }
+      part.history = FileHistory(
+        last: last?.known(in: manifests), accepted: nil, doubts: [.anyVersion], lastSending: history.lastSending,
+        isGone: history.isGone)
+      // A report counts one file, as the rounds did.
+      if let place = findings.last?.place, part.entries[place] != nil { part.findings = findings }
       return part
     }
-  }
-
-  /// Whether an entry is of an earlier round than another one, or was sent before it.
-  private func isEarlier(_ one: StateEntry, than other: StateEntry) -> Bool {
-    let places = [one, other].map { entry in
-      let manifest = manifests[entry.manifest]
-      return (manifest?.round ?? 0, manifest?.period.last ?? 0, entry.manifest, entry.file.offset)
-    }
-    return places[0] < places[1]
   }
 
   /// Notes what somebody has looked at.

@@ -63,6 +63,11 @@ struct StateManifests: Sendable {
 
   subscript(id: String) -> Manifest? { places[id].map { all[$0] } }
 
+  /// Whether a record is of an earlier manifest than another one, or before it in the same.
+  func isEarlier(_ one: RecordPlace, than other: RecordPlace) -> Bool {
+    (places[one.manifest] ?? 0, one.offset) < (places[other.manifest] ?? 0, other.offset)
+  }
+
   mutating func add(_ manifest: Manifest) {
     places[manifest.id] = all.count
     all.append(manifest)

@@ -252,4 +252,36 @@ import Testing
     #expect(try receiver.shell("ls -A kept kept/.formstream-uploads").output.contains(".json") == false)
     try receiver.end()
   }
+
+  /// A receiver that read the state before it had locked the bytes would take such an upload for one that is gone.
+  @Test func `an upload that another receiver completes while its bytes are opened is complete`() throws {
+    let place = try TemporaryDirectory()
+    let first = try Receiving("--into", "kept", in: place)
+    let client = try RawClient(.ip("127.0.0.1", port: first.port))
+    try client.send(
+      "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nUpload-Length: 3\r\nUpload-Complete: ?0\r\n"
+        + "Upload-Draft-Interop-Version: 8\r\n\r\n")
+    let path = try #require(try client.receiveResponse()?.values(of: "Location").first)
+    let name = try #require(path.split(separator: "/").last)
+    // The second receiver is stopped when it has opened the bytes and has not locked them. It does not know the upload when it starts:
+    // it would be stopped then.
+    _ = try first.shell("mkdir aside; mv kept/.formstream-uploads/\(name)* aside")
+    let second = try Receiving(
+      shell: "strace -D -f -qq -o log -P \(name) -e trace=openat -e inject=openat:signal=STOP:when=1 "
+        + "$F receive --json --listen 0 --into kept", in: place)
+    _ = try first.shell("mv aside/* kept/.formstream-uploads")
+    let other = try RawClient(.ip("127.0.0.1", port: second.port))
+    try other.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    let stop = "for i in $(seq 6000); do grep -q 'stopped by SIGSTOP' log && exit; sleep 0.01; done; exit 1"
+    #expect(try first.shell(stop).exit == 0)
+    try client.send(
+      "PATCH \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: application/partial-upload\r\nUpload-Offset: 0\r\n"
+        + "Content-Length: 3\r\nUpload-Complete: ?1\r\n\r\nabc")
+    #expect(try client.receiveResponse()?.status == 200)
+    second.signal(SIGCONT)
+    let head = try #require(try other.receiveResponse(toHEAD: true))
+    #expect(head.values(of: "Upload-Complete") == ["?1"] && head.values(of: "Upload-Offset") == ["3"], "\(head)")
+    try second.end()
+    try first.end()
+  }
 }

@@ -73,12 +73,23 @@ public final class TransferSession: Sendable {
     start(TransferRun(request, readBy: response, session: self, engine: nextEngine()))
   }
 
-  /// The requests that have been started and have not ended, in the order of their start.
+  /// The requests that have been started and have not ended, in the order of their start. ``downloads`` has the downloads; the
+  /// requests that a download sends are in neither list.
   public var tasks: [TransferTask<TransferResult>] {
+    // A program that paused or cancelled a download's own request would make the download fail.
     allTasks.compactMap { $0 as? TransferTask<TransferResult> }
+      .filter { !$0.run.request.options.responseTarget.isDownload }
   }
 
-  /// The requests and the downloads that have been started and have not ended, in the order of their start.
+  /// The downloads that have been started and have not ended, in the order of their start.
+  ///
+  /// The ``TransferTask/id`` of a download and the ids of ``tasks`` say which was started first.
+  public var downloads: [TransferTask<DownloadResult>] {
+    allTasks.compactMap { $0 as? TransferTask<DownloadResult> }
+  }
+
+  /// The requests and the downloads that have been started and have not ended, in the order of their start, with the requests
+  /// of downloads.
   private var allTasks: [any StartedTask] {
     started.withLock { $0.tasks.values.sorted { $0.id < $1.id } }
   }

@@ -110,5 +110,13 @@ extension ReplacedCall {
       session.cancelAll()
       #expect(await task.result.error?.code == .cancelled)
     },
+    ReplacedCall("`tasks`, `uploadTasks`, `downloadTasks`", answering: { _ in [.stall] }) { session, url, photo, server in
+      let task = session.start(try TransferRequest(.get, url))
+      let download = session.startDownload(try TransferRequest(.get, url), DownloadSettings(.file(photo + ".copy")))
+      #expect(server.waitForRequests(2))
+      #expect(session.tasks == [task] && session.downloads == [download])
+      #expect(session.downloads.first?.progress.current.received == 0)
+      session.cancelAll()
+    },
   ]
 }

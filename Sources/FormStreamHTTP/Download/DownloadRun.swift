@@ -60,6 +60,9 @@ final class DownloadRun: Sendable {
 
   nonisolated(nonsending) func perform() async -> DownloadResult {
     publisher.begin(nil)
+    // Without these reports, the bytes before a server's pause would be reported only after the pause.
+    let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
+    defer { reports.cancel() }
     var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
     let partial: ResumableFile
     do throws(TransferError) {

@@ -27,3 +27,12 @@ func continueLater(
   let file = try await session.startDownload(resuming: data, credentials: .bearer(token)).file
   return file
 }
+
+func downloadChosen(_ url: HTTPURL, in session: TransferSession) async throws -> DownloadedFile {
+  let settings = DownloadSettings(
+    .chosen { head in
+      head.headers["Content-Type"] == "video/mp4" ? "films/film.mp4" : "films/film"
+    })
+  let file = try await session.download(url, settings)
+  return file
+}

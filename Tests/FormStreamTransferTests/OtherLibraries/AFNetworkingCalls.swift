@@ -68,6 +68,12 @@ extension ReplacedCall {
       try await session.download(url, to: copy)
       #expect(try String(contentsOfFile: copy, encoding: .utf8) == #"{"id":"7"}"#)
     },
+    ReplacedCall("the `destination` block of that call") { session, url, photo, _ in
+      let (small, large) = (photo + ".small", photo + ".large")
+      let settings = DownloadSettings(.chosen { head in head.headers["Content-Length"] == "10" ? small : large })
+      try await session.download(url, settings)
+      #expect(try String(contentsOfFile: small, encoding: .utf8) == #"{"id":"7"}"#)
+    },
     ReplacedCall("`setTaskDidSendBodyDataBlock:`, `uploadProgress`") { session, url, photo, _ in
       let shown = Shown()
       let show = { @Sendable (fraction: Double?) in shown.show(fraction) }

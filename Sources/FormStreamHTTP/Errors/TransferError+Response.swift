@@ -199,6 +199,8 @@ extension TransferError {
   static func responseNotStored(
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
+    // The errors of a download say what failed, and what to do.
+    if target.isResumableFile, let error = error as? TransferError { return error }
     let destination =
       if case .file(.success(let path)) = target.kind { path.description } else {
         "the response's target"

@@ -98,6 +98,14 @@ extension ReplacedCall {
       let response = try await session.send(request)
       #expect(response.body.isEmpty)
     },
+    ReplacedCall("`becomeDownload`") { session, url, photo, _ in
+      let settings = DownloadSettings(.file(photo + ".copy"))
+      var request = try TransferRequest(.get, url)
+      request.options.decisions.responseHead = { head in head.status == 200 ? .download(settings) : nil }
+      let result = await session.result(of: request)
+      #expect(result.downloadedFile?.size == 10)
+      #expect(result.downloadResumeData == nil)
+    },
     ReplacedCall("`finishTasksAndInvalidate`") { session, url, _, _ in
       let task = session.start(try TransferRequest(.get, url))
       await session.finish()

@@ -222,7 +222,7 @@ import Testing
     #expect(result.error?.code == .cancelled)
     goOn.open()
     #expect(await onNewThread { done.wait() })
-    // The lock on a partial file that was made too late would be kept as long as the session.
+    // A later download finds nothing in its way.
     let other = await session.downloadResult(of: try downloadRequest(server.url), self.settings())
     #expect(other.outcome == .ok)
     #expect(await eventually { (try? place.names) == ["file"] })

@@ -10,11 +10,45 @@ extension TransferTask where Success == TransferResult {
   /// length of the request's body until all of the body is handed over, and then the sum of both lengths. While the total can't
   /// be known, the progress is indeterminate. If the request succeeds, the progress ends complete.
   public func makeFoundationProgress() -> Progress {
+    let countsResponse = request.body == nil || deliversResponse
+    return makeProgress { bridge, step in
+      bridge.show(step, countsResponse: countsResponse)
+    } isComplete: {
+      $0.outcome == .ok && $0.error == nil
+    }
+  }
+}
+
+extension TransferTask where Success == DownloadResult {
+  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing or resuming the progress cancels, pauses or resumes
+  /// the download.
+  ///
+  /// The progress counts the bytes of the file, including the bytes of an earlier download that is continued. If the download
+  /// starts again, the count goes back to 0. While the length of the file is not known, the progress is indeterminate. If the
+  /// download succeeds, the progress ends complete.
+  public func makeFoundationProgress() -> Progress {
+    makeProgress { bridge, step in
+      bridge.totalUnitCount = step.responseTotal ?? -1
+      bridge.completedUnitCount = step.received
+    } isComplete: {
+      $0.outcome == .ok
+    }
+  }
+}
+
+extension TransferTask {
+  /// - Parameters:
+  ///   - show: shows a state of the task.
+  ///   - isComplete: whether the task has succeeded.
+  fileprivate func makeProgress(
+    _ show: @escaping @Sendable (Progress, TransferProgress) -> Void,
+    isComplete: @escaping @Sendable (Success) -> Bool
+  ) -> Progress {
     let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
     bridge.isCancellable = true
     bridge.isPausable = true
-    // The handlers retain the task, so that the progress alone is enough to pause and cancel the request.
+    // The handlers retain the task, so that the progress alone is enough to pause and cancel it.
     bridge.cancellationHandler = { [self] in cancel() }
     // Foundation calls these handlers on other threads, in any order. So each handler passes on the current state of the
     // progress.
@@ -26,12 +60,10 @@ extension TransferTask where Success == TransferResult {
     }
     (bridge.pausingHandler, bridge.resumingHandler) = (passOn, passOn)
     let updates = progress
-    let countsResponse = request.body == nil || deliversResponse
-    bridge.show(updates.current, countsResponse: countsResponse)
+    show(bridge, updates.current)
     Task {
-      for await step in updates { bridge.show(step, countsResponse: countsResponse) }
-      let result = await result
-      if result.outcome == .ok, result.error == nil {
+      for await step in updates { show(bridge, step) }
+      if isComplete(await result) {
         // A progress of 0 of 0 is not complete.
         bridge.completedUnitCount = max(bridge.completedUnitCount, 1)
         bridge.totalUnitCount = bridge.completedUnitCount

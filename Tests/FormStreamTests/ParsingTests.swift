@@ -73,6 +73,30 @@ import Testing
     #expect(ends == 4)
   }
 
+  /// Regression: after an error, the events of the chunk before it came again, and after them the end of the body. The events
+  /// before the error in its own chunk were lost.
+  @Test(arguments: [["--B\r\n\r\na", "b"], ["--B\r\n\r\na", "b\r\n--B x"], ["", "--B\r\n\r\nab\r\n--B x"]])
+  func `all events come before an error, and none after it`(_ texts: [String]) async throws {
+    let chunks = AsyncStream<[UInt8]> { continuation in
+      for text in texts { continuation.yield(Array(text.utf8)) }
+      continuation.finish()
+    }
+    var options = FormParser.Options()
+    options.requiresNames = false
+    let parser = try FormParser(boundary: "B", options: options)
+    var events = FormEvents(of: chunks, parser: parser).makeAsyncIterator()
+    var found: [UInt8] = []
+    let error = await #expect(throws: MultipartError.self) {
+      while let event = try await events.next() { if case .partBytes(let bytes) = event { found += bytes } }
+    }
+    #expect(found == Array("ab".utf8))
+    #expect(error?.code == (texts[1].count == 1 ? .bodyIncomplete : .malformedBody))
+    for _ in 0..<2 {
+      let again = await #expect(throws: MultipartError.self) { try await events.next() }
+      #expect(again?.code == error?.code)
+    }
+  }
+
   @Test func `a body that is too large, cut off or failing is an error, and the source is closed`()
     throws
   {

@@ -27,3 +27,22 @@ func continueLater(
   let file = try await session.startDownload(resuming: data, credentials: .bearer(token)).file
   return file
 }
+
+func downloadChosen(_ url: HTTPURL, in session: TransferSession) async throws -> DownloadedFile {
+  let settings = DownloadSettings(
+    .chosen { head in
+      head.headers["Content-Type"] == "video/mp4" ? "films/film.mp4" : "films/film"
+    })
+  let file = try await session.download(url, settings)
+  return file
+}
+
+func becomeDownload(_ url: String, in session: TransferSession) async throws -> TransferResult {
+  var request = try TransferRequest(.get, url)
+  request.options.decisions.responseHead = { head in
+    head.headers["Content-Type"] == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
+  }
+  let result = await session.result(of: request)  // downloadedFile, response
+  if let data = result.downloadResumeData { _ = try await session.startDownload(resuming: data).file }
+  return result
+}

@@ -9,6 +9,12 @@ func readAsItArrives(_ request: TransferRequest, in session: TransferSession) as
   print(await response.result.outcome)
 }
 
+func readParts(_ request: TransferRequest, in session: TransferSession) async throws {
+  for try await part in try await session.open(request).accepted().parts {
+    if part.head.contentType == "application/json" { print(try await part.text()) } else { try await part.store(at: "picture") }
+  }
+}
+
 func decide(_ results: [TransferResult], report: (TransferResult) -> Void) -> (later: [HTTPURL], doubtful: [HTTPURL]) {
   var (later, doubtful, changed): ([HTTPURL], [HTTPURL], [HTTPURL]) = ([], [], [])
   for result in results {

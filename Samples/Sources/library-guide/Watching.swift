@@ -18,3 +18,8 @@ func upload(
   }
   return result
 }
+
+func showAll(_ session: TransferSession, show: (Double?) -> Void) {
+  for task in session.tasks { show(task.progress.current.fraction) }
+  for task in session.downloads { show(task.progress.current.responseFraction) }
+}

@@ -82,6 +82,9 @@ extension TransferRequest {
       }
     }
     try options.responseTarget.check()
+    if case .resumableFile(let settings, _) = options.responseTarget.kind {
+      try checkStorable(settings)
+    }
   }
 
   private func checkCredentials(

@@ -10,8 +10,10 @@ extension TransferRun {
     switch request.options.responseTarget.kind {
     // The caller who reads a response, or downloads it, has chosen already.
     case .reader, .download: return nil
-    case .memory, .file, .stream: return decisions.responseHead
+    case .memory, .file, .stream, .resumableFile: break
     }
+    guard let choose = decisions.responseHead else { return nil }
+    return { [responseDownload] head in try await choose(head)?.storing(in: responseDownload) }
   }
 
   /// Prepares another attempt with the credentials that a 401 asks for. Returns nil if there are such credentials, and

@@ -70,7 +70,11 @@ extension TransferRun {
       }
     }
     let resumeData = await endUpload(verdict, history)
-    let result = TransferResult(
+    let stored = responseDownload?.end
+    if let left = stored?.left, left.resumeData != nil, verdict.error?.code != .responseNotStored {
+      verdict.error = verdict.error?.leaving(left.size, in: left.path)
+    }
+    var result = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,
       response: history.response,
       idempotencyKey: history.sendsKey ? request.options.idempotencyKey : nil,
@@ -85,6 +89,10 @@ extension TransferRun {
         || request.options.permitRepetition(
           of: request.method, after: verdict.outcome, getsKey: history.sendsKey),
       resumeData: resumeData, mayBeCarriedOut: history.doubt != .none, isOutOfPatience: history.isOutOfPatience)
+    result.downloadResumeData = stored?.left?.resumeData
+    if let stored = stored?.stored, let response = history.response {
+      result.downloadedFile = DownloadedFile(stored, resumedFrom: 0, response)
+    }
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result
   }

@@ -27,6 +27,8 @@ final class TransferRun: Sendable {
   /// What another request would need to continue the upload.
   let keeper: UploadKeeper
   let tracer: Tracer?
+  /// Stores the response if its target is `.download`; nil if the response can't get such a target.
+  let responseDownload: ResponseDownload?
 
   /// - Parameter response: gets the response in place of the request's own target; nil if the request's own target gets
   ///   the response.
@@ -38,6 +40,11 @@ final class TransferRun: Sendable {
     var options = request.options.bounded
     if let response { options.responseTarget = .reader(response) }
     var request = request
+    let mayBecomeDownload =
+      options.responseTarget.isResumableFile
+      || options.decisions.or(session.configuration.decisions).responseHead != nil
+    responseDownload = mayBecomeDownload ? ResponseDownload(request) : nil
+    options.responseTarget = options.responseTarget.storing(in: responseDownload)
     request.options = options
     sharedRequest = Shared(request)
     self.session = session

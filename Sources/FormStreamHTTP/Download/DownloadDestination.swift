@@ -27,8 +27,13 @@ public struct DownloadDestination: Sendable {
     case directory(LocalPath, NameSource)
   }
 
+  /// Gives the path of a file, after the head of the response has arrived.
+  typealias Choice = @Sendable (_ head: TransferResponse) async throws -> LocalPath
+
   let place: Result<Place, MultipartError>
   let existingFile: ExistingFile
+  /// Chooses the place; nil if the place is known before the request.
+  private(set) var choice: Choice?
 
   /// A file.
   ///
@@ -62,4 +67,45 @@ public struct DownloadDestination: Sendable {
     return DownloadDestination(
       place: path.map { .directory($0, source) }, existingFile: existingFile)
   }
+
+  /// A file that the program chooses when the head of the response has arrived: by its status, URL and headers.
+  ///
+  /// ```swift
+  /// let settings = DownloadSettings(.chosen { head in
+  ///   head.headers["Content-Type"] == "image/png" ? "picture.png" : "picture"
+  /// })
+  /// ```
+  ///
+  /// The file has the rules of ``file(_:ifTaken:)``: its partial file is beside it, and a later download that chooses the same
+  /// path continues the partial file. The later download has to ask for the complete resource first: only the head of that
+  /// response says which path it is. If the path is taken or leads nowhere, the download fails before the body is received.
+  ///
+  /// A name that comes from the server may lead to another directory: ``directory(_:named:ifTaken:)`` makes such names safe.
+  ///
+  /// - Parameters:
+  ///   - existingFile: what happens if the name is taken.
+  ///   - choose: returns the path, as text or bytes or as a file URL of Foundation. It is called once for each response that
+  ///     is the resource, after redirects, and not for refusals. Meanwhile the body is not received. If the closure throws,
+  ///     the download fails with `decision-failed`, and nothing is stored.
+  public static func chosen<Path: LocalPathConvertible>(
+    ifTaken existingFile: ExistingFile = .refuse,
+    by choose: @escaping @Sendable (_ head: TransferResponse) async throws -> Path
+  ) -> DownloadDestination {
+    var destination = DownloadDestination(
+      place: .failure(.destinationNotChosen), existingFile: existingFile)
+    destination.choice = { head in try await choose(head).localPath() }
+    return destination
+  }
+
+  /// This destination with a place that was chosen.
+  func at(_ place: Place) -> DownloadDestination {
+    DownloadDestination(place: .success(place), existingFile: existingFile)
+  }
+}
+
+extension MultipartError {
+  /// The place is needed before the head of the response has arrived.
+  fileprivate static let destinationNotChosen = MultipartError(
+    .notAFile, on: "the destination",
+    "The place of the download is chosen when the head of its response has arrived: name a file or a directory here.")
 }

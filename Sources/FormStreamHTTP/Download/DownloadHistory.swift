@@ -33,31 +33,36 @@ struct DownloadHistory: Sendable {
   /// Notes a request.
   ///
   /// - Parameters:
-  ///   - arrived: how many bytes of the last response's body have arrived.
+  ///   - sent: what the request has brought.
   ///   - size: the size of the partial file now.
   ///   - before: the size of the partial file before the request.
   mutating func note(
-    _ result: TransferResult, arrived: Int64, _ sink: DownloadSink, _ size: Int64,
-    replaced before: Int64
+    _ sent: DownloadRun.Sent, size: Int64, replaced before: Int64
   ) {
+    let (result, state, stored) = (sent.result, sent.state, sent.sink?.received ?? 0)
     attempts += result.attempts
     loop.tries += max(result.attempts - result.redirects, 0)
     redirects = result.redirects
     response = result.response ?? response
     metrics = result.metrics ?? metrics
     newConnections += result.newConnections
-    received += sink.received
-    if case .storing = sink.state {
+    received += stored
+    if case .storing = state {
       unstored = 0
     } else {
-      unstored = max(arrived - sink.received, 0)
+      unstored = max(sent.arrived - stored, 0)
     }
     if let isVerified = result.isServerVerified {
       isServerVerified = isVerified && isServerVerified != false
     }
-    if case .storing = sink.state, result.status != 206, before > 0 {
+    if case .storing = state, result.status != 206, before > 0 {
       restarts += 1
       resumedFrom = 0
+    }
+    if case .begunBefore = state {
+      begin(size)
+      // The response that showed where the partial file is was no failed try.
+      loop.tries = 0
     }
     if size > longest { (longest, loop.tries) = (size, 1) }
   }

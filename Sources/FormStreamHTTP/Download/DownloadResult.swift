@@ -29,6 +29,12 @@ public struct DownloadedFile: Sendable {
       isEndKnown: isEndKnown, response: response)
   }
 
+  init(_ stored: ResumableFile.Stored, resumedFrom: Int64, _ response: TransferResponse) {
+    self.init(
+      path: stored.path, size: stored.size, sha256: stored.sha256, resumedFrom: resumedFrom,
+      isEndKnown: !response.hasUnknownEnd, response: response)
+  }
+
   init(
     path: LocalPath, size: Int64, sha256: SHA256Digest?, resumedFrom: Int64, isEndKnown: Bool,
     response: TransferResponse

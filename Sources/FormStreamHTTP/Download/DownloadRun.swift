@@ -60,31 +60,34 @@ final class DownloadRun: Sendable {
 
   nonisolated(nonsending) func perform() async -> DownloadResult {
     publisher.begin(nil)
+    // Without these reports, the bytes before a server's pause would be reported only after the pause.
+    let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
+    defer { reports.cancel() }
     var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
-    let partial: ResumableFile
+    var partial: ResumableFile?
     do throws(TransferError) {
       partial = try await prepare()
     } catch {
       return await conclude(
         history, nil, .init(error.code == .cancelled ? .cancelled : .failed, error))
     }
-    history.begin(partial.size)
+    if let partial { history.begin(partial.size) }
     if control.isCancelled {
       return await conclude(history, partial, .init(.cancelled, .cancelledBeforeResponse))
     }
     while true {
       await control.waitWhilePaused()
-      let sink = DownloadSink(partial, limit: request.options.maximumResponseSize)
-      let sizeBefore = partial.size
-      let (result, arrived) = await send(sink, history)
-      await onWorker { partial.end(sink) }
-      history.note(result, arrived: arrived, sink, partial.size, replaced: sizeBefore)
-      switch next(after: result, history, sink, partial) {
-      case .complete: return await complete(history, partial)
+      let sizeBefore = partial?.size ?? 0
+      let sent = await send(partial, history)
+      partial = sent.partial
+      if let partial, let sink = sent.sink { await onWorker { partial.end(sink) } }
+      history.note(sent, size: partial?.size ?? 0, replaced: sizeBefore)
+      switch next(after: sent, history) {
+      case .complete(let partial): return await complete(history, partial)
       case .unchanged: return await conclude(history, partial, .init(.ok, nil))
       case .startAgain(let reason):
         note("Starting again: \(reason)")
-        partial.startAgain()
+        partial?.startAgain()
       case .goOn: break
       case .retry(let verdict):
         let attempt = history.attempts + 1
@@ -110,8 +113,9 @@ final class DownloadRun: Sendable {
   /// say how to continue. But a disk that hangs must not hold up the download.
   private static let takingTime = Duration.milliseconds(100)
 
-  /// Checks the request, and takes a partial file that was left.
-  private func prepare() async throws(TransferError) -> ResumableFile {
+  /// Checks the request, and takes a partial file that was left. Returns nil if the place is chosen after the head of the
+  /// response has arrived.
+  private func prepare() async throws(TransferError) -> ResumableFile? {
     let url = try request.url.appending(request.query)
     guard request.method == .get, request.body == nil else {
       throw .downloadOfOtherThanGET
@@ -123,43 +127,78 @@ final class DownloadRun: Sendable {
       throw .downloadWithHeader(name)
     }
     try settings.check()
-    let (settings, publisher, control) = (settings, publisher, control)
+    guard settings.destination.choice == nil else { return nil }
     let prepared = await control.performBlocking(atMost: nil, grace: Self.takingTime) {
-      Result { () throws(TransferError) in
-        let partial = try ResumableFile(url, settings) { size, total in
-          publisher.advance(
-            .init(phase: nil, read: 0, handedOver: 0, received: size, responseTotal: total),
-            acknowledged: nil)
-        }
-        do {
-          try partial.hashWhatIsThere(while: { !control.isCancelled })
-        } catch {
-          partial.release()
-          throw error as? TransferError
-            ?? .downloadNotStored(partial.destination, from: url, error)
-        }
-        return partial
-      }
+      [self, settings] in
+      Result { () throws(TransferError) in try takeFile(of: url, settings) }
     }
     guard let prepared else { throw .cancelledBeforeResponse }
     return try prepared.get()
   }
 
-  /// Sends a request for the complete file, or for the rest. Also returns how many bytes of the last response's body arrived.
-  private func send(
-    _ sink: DownloadSink, _ history: DownloadHistory
-  ) async -> (result: TransferResult, arrived: Int64) {
+  /// Takes a partial file that was left, and hashes it. This may block.
+  private func takeFile(
+    of url: HTTPURL, _ settings: DownloadSettings
+  ) throws(TransferError) -> ResumableFile {
+    let partial = try ResumableFile(url, settings) { [publisher] size, total in
+      publisher.advance(
+        .init(phase: nil, read: 0, handedOver: 0, received: size, responseTotal: total),
+        acknowledged: nil)
+    }
+    do {
+      try partial.hashWhatIsThere(while: { !control.isCancelled })
+    } catch {
+      partial.release()
+      throw error as? TransferError ?? .downloadNotStored(partial.destination, from: url, error)
+    }
+    return partial
+  }
+
+  /// The choice of the destination, if the program makes it when the head of a response has arrived.
+  private func destinationChoice(_ options: TransferOptions) -> DestinationChoice? {
+    guard let choose = settings.destination.choice else { return nil }
+    return DestinationChoice(choose, options, on: engine.workers) {
+      [self] place throws(TransferError) in
+      var settings = settings
+      settings.destination = settings.destination.at(place)
+      return try takeFile(of: try request.url.appending(request.query), settings)
+    }
+  }
+
+  /// What a request for the complete file, or for the rest, has brought.
+  struct Sent {
+    let result: TransferResult
+    /// How many bytes of the last response's body arrived.
+    let arrived: Int64
+    /// Nil if the place is still not chosen.
+    let partial: ResumableFile?
+    /// Nil if the place was not chosen, or has the beginning of the response.
+    let sink: DownloadSink?
+    let state: DownloadSink.State
+  }
+
+  /// Sends a request for the complete file, or for the rest.
+  ///
+  /// - Parameter partial: nil if the place is not chosen yet.
+  private func send(_ partial: ResumableFile?, _ history: DownloadHistory) async -> Sent {
+    let limit = request.options.maximumResponseSize
     var request = request
     // A continued response must have the same bytes, and not another coding of them.
     request.headers.set("Accept-Encoding", "identity")
     var accepted = request.options.statusesOfCompleteResource
-    if let validator = sink.demand.validator {
-      request.headers.set("Range", "bytes=\(sink.demand.offset)-")
+    let sink = partial.map { DownloadSink($0, limit: limit) }
+    if let demand = sink?.demand, let validator = demand.validator {
+      request.headers.set("Range", "bytes=\(demand.offset)-")
       request.headers.set("If-Range", validator)
       accepted.insert(206)
     }
     request.options.acceptedStatuses = accepted
-    request.options.responseTarget = .download(sink)
+    request.options.responseTarget =
+      sink.map { .download($0) } ?? DestinationChoice.targetOfOthers
+    let choice = sink == nil ? destinationChoice(request.options) : nil
+    if let choice {
+      request.options.decisions.responseHead = { head in await choice.target(of: head) }
+    }
     if let willRetry = request.options.willRetry {
       let before = history.attempts
       request.options.willRetry = { retry in
@@ -186,12 +225,16 @@ final class DownloadRun: Sendable {
     watching.cancel()
     await watching.value
     sending.withLock { $0 = nil }
-    return (result, progress.current.received)
+    let chosen = choice?.end()
+    let used = sink ?? chosen?.sink
+    return Sent(
+      result: result, arrived: progress.current.received, partial: partial ?? chosen?.partial,
+      sink: used, state: used?.state ?? chosen?.state ?? .waiting)
   }
 
   private enum Step {
     /// The file is complete.
-    case complete
+    case complete(ResumableFile)
     /// The server says that the caller has the current version (304), or the caller doesn't want the body of this response.
     case unchanged
     case startAgain(String)
@@ -203,20 +246,22 @@ final class DownloadRun: Sendable {
   }
 
   /// Decides what follows a request.
-  private func next(
-    after result: TransferResult, _ history: DownloadHistory, _ sink: DownloadSink,
-    _ partial: ResumableFile
-  ) -> Step {
-    if control.isCancelled, result.outcome != .ok {
+  private func next(after sent: Sent, _ history: DownloadHistory) -> Step {
+    let result = sent.result
+    // A request that is cancelled while the place is chosen has been accepted (`ok`), but brings nothing.
+    if control.isCancelled, result.outcome != .ok || result.error?.code == .cancelled {
       return .conclude(.init(.cancelled, cancellation(of: result, history)))
     }
-    switch sink.state {
+    switch sent.state {
     case .mismatched(let reason): return .startAgain(reason)
     case .failed(let error): return .conclude(.init(.failed, error))
     case .unchanged: return unchanged(result, history)
+    case .begunBefore: return .goOn
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
-      if sink.demand.validator != nil, result.status == 416, let response = result.response {
+      if let partial = sent.partial, sent.sink?.demand.validator != nil, result.status == 416,
+        let response = result.response
+      {
         if let error = partial.contradiction(in: response) {
           return .conclude(.init(.failed, error))
         }
@@ -226,19 +271,23 @@ final class DownloadRun: Sendable {
         if let limit = request.options.maximumResponseSize, partial.size > limit {
           return .conclude(.init(.failed, .responseTooLarge(response.url, limit)))
         }
-        return .complete
+        return .complete(partial)
       }
       if let response = result.response, request.options.leavesOutBody?(response) == true,
         result.outcome == .ok
       {
         return unchanged(result, history)
       }
-      // An accepted response opens the sink.
-      guard result.outcome != .ok else {
+      // An accepted response opens the sink, unless the attempt has ended while the place was chosen.
+      if result.outcome == .ok {
+        if let error = result.error { return .conclude(.init(.retryable, error)) }
         return .conclude(.init(.failed, .downloadWithoutStoredResponse))
       }
       return .conclude(.init(result.outcome, result.error))
     case .storing(let end):
+      guard let partial = sent.partial else {
+        return .conclude(.init(.failed, .downloadWithoutStoredResponse))
+      }
       let verdict = AttemptDecision.Verdict(result.outcome, result.error)
       guard result.outcome == .ok, result.error == nil else {
         return result.mayBeSentAgain ? .retry(verdict) : .conclude(verdict)
@@ -254,7 +303,7 @@ final class DownloadRun: Sendable {
         return .conclude(
           .init(.retryable, .downloadOverdue(partial.url, partial.size, of: total, limit)))
       }
-      return .complete
+      return .complete(partial)
     }
   }
 
@@ -282,14 +331,9 @@ final class DownloadRun: Sendable {
     request.options.trace?(TransferTrace(kind: .note, text: text))
   }
 
-  /// Runs code on a worker thread, where the code may block. Waits for the code even if the download is cancelled.
+  /// Runs code that may block on a worker thread. Waits for the code even if the download is cancelled.
   private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      // If there is no worker thread, this thread has to wait for the disk.
-      if !engine.workers.run({ continuation.resume(returning: body()) }) {
-        continuation.resume(returning: body())
-      }
-    }
+    await engine.workers.perform(body)
   }
 
   // MARK: The result
@@ -321,12 +365,7 @@ final class DownloadRun: Sendable {
       progress.hasResponse = response != nil
     }
     let file = stored.flatMap { stored in
-      response.map { response in
-        DownloadedFile(
-          path: stored.path, size: stored.size, sha256: stored.sha256,
-          resumedFrom: history.resumedFrom, isEndKnown: !response.hasUnknownEnd,
-          response: response)
-      }
+      response.map { DownloadedFile(stored, resumedFrom: history.resumedFrom, $0) }
     }
     var error = verdict.error
     if let left, left.resumeData != nil, error?.code != .responseNotStored {

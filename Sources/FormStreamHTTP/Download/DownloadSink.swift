@@ -15,6 +15,8 @@ final class DownloadSink: Sendable {
     case storing(end: Int64?)
     /// The response doesn't continue the partial file, for this reason. The complete file must be requested.
     case mismatched(String)
+    /// The response was not received, because an earlier download has left its beginning: the rest must be requested.
+    case begunBefore
     /// There is nothing to store: the server says that the file has not changed (304).
     case unchanged
     case failed(TransferError)
@@ -72,7 +74,7 @@ final class DownloadSink: Sendable {
     guard isComplete else { return }
     switch state {
     case .storing, .unchanged: break
-    case .waiting, .mismatched, .failed: throw Refusal()
+    case .waiting, .mismatched, .begunBefore, .failed: throw Refusal()
     }
   }
 

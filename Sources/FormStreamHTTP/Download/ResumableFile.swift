@@ -145,6 +145,17 @@ final class ResumableFile: Sendable {
   /// The complete length; nil if it isn't known.
   var total: Int64? { state.withLock { $0.record?.version.length } }
 
+  /// Whether the file has the beginning of the version that a response of status 200 describes.
+  func hasBeginning(of head: TransferResponse) -> Bool {
+    state.withLock { state in
+      guard state.validator != nil, let known = state.record?.version,
+        let version = try? ResourceVersion(
+          head.headers, from: head.url, length: head.announcedLength)
+      else { return false }
+      return known.isSameVersion(as: version) && !known.contradicts(version)
+    }
+  }
+
   /// Makes the next request ask for the complete file.
   func startAgain() { state.withLock { $0.isStale = true } }
 

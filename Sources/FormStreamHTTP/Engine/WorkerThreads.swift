@@ -42,6 +42,16 @@ final class WorkerThreads: Sendable {
     return startThread("formstream-work", { [self] in serve(first) })
   }
 
+  /// Runs `work`, which may block, on one of the threads, and waits for its value, even if the task is cancelled.
+  nonisolated(nonsending) func perform<Value: Sendable>(
+    _ work: @escaping @Sendable () -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      // If there is no such thread, this thread has to wait.
+      if !run({ continuation.resume(returning: work()) }) { continuation.resume(returning: work()) }
+    }
+  }
+
   /// Ends the threads that have no work, and all others after their work.
   func stop() {
     let idle = state.withLock { state in

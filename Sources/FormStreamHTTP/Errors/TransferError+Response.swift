@@ -133,6 +133,10 @@ extension TransferError {
     tooLarge(url, "has a line of more than \(counted(limit, "byte", "bytes"))")
   }
 
+  static func partTooLong(_ url: HTTPURL, limit: Int) -> TransferError {
+    tooLarge(url, "has a part of more than \(counted(limit, "byte", "bytes"))")
+  }
+
   /// Only the beginning of the response was kept, because another response was expected to replace it.
   static func onlyBeginningKept(_ url: HTTPURL) -> TransferError {
     tooLarge(url, "was not expected to be the last, and only its beginning was kept")
@@ -155,6 +159,30 @@ extension TransferError {
   /// Adds that only the beginning of the response to a refused request was kept.
   var keepingBeginningOfResponse: TransferError {
     adding("Only the first \(counted(ResponseTarget.defaultLimit, "byte", "bytes")) of its response were kept.")
+  }
+}
+
+/// Multipart responses whose parts can't be read.
+extension TransferError {
+  static func partsMalformed(_ url: HTTPURL, _ error: MultipartError) -> TransferError {
+    TransferError(
+      error.code == .limitExceeded ? .responseTooLarge : .malformedResponse, on: url.description,
+      "The parts of the response from \(url) can't be read: \(error.message)", underlying: error)
+  }
+
+  static func partPassed(_ url: HTTPURL) -> TransferError {
+    partMisread(url, "a part was read after the next one was asked for: read each part before the next")
+  }
+
+  static func partsReadTwice(_ url: HTTPURL) -> TransferError {
+    partMisread(url, "two tasks read at the same time: read the parts one after the other")
+  }
+
+  private static func partMisread(_ url: HTTPURL, _ what: Message) -> TransferError {
+    TransferError(
+      MultipartError(
+        .parserUsed, on: url.description,
+        "The parts of the response from \(url) can't be read in this order: \(what)."))
   }
 }
 
@@ -199,6 +227,8 @@ extension TransferError {
   static func responseNotStored(
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
+    // The errors of a download say what failed, and what to do.
+    if target.isResumableFile, let error = error as? TransferError { return error }
     let destination =
       if case .file(.success(let path)) = target.kind { path.description } else {
         "the response's target"

@@ -22,6 +22,7 @@ extension TransferError {
     case challenge = "the credentials for the 401"
     case redirect = "the redirect"
     case responseHead = "the response"
+    case destination = "the place of the download"
   }
 
   static func decisionFailed(

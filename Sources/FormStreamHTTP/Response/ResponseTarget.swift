@@ -9,6 +9,8 @@ public struct ResponseTarget: Sendable {
     case stream(@Sendable (UnsafeRawBufferPointer) throws -> Void)
     case reader(ArrivingResponse)
     case download(DownloadSink)
+    /// The object stores the response; nil before the target is used for a request.
+    case resumableFile(DownloadSettings, ResponseDownload?)
   }
 
   /// How many bytes of a response are kept in memory if the program doesn't say: 1 MiB.
@@ -26,13 +28,13 @@ public struct ResponseTarget: Sendable {
   var isStream: Bool {
     switch kind {
     case .stream, .reader, .download: true
-    case .memory, .file: false
+    case .memory, .file, .resumableFile: false
     }
   }
   /// Whether the target is opened, and possibly changed, even if the body is empty.
   var isFile: Bool {
     switch kind {
-    case .file, .download: true
+    case .file, .download, .resumableFile: true
     case .memory, .stream, .reader: false
     }
   }
@@ -94,6 +96,36 @@ public struct ResponseTarget: Sendable {
   func excess(ofHeld held: TransferResponse) -> TransferError? {
     held.isTruncated ? .heldResponseCut(held) : nil
   }
+
+  /// Stores the response as a download: the bytes go to `NAME.part` beside the destination, and the file gets its name when it
+  /// is complete. See ``TransferSession/startDownload(_:_:)``.
+  ///
+  /// This target turns a request into a download when its head has arrived:
+  ///
+  /// ```swift
+  /// decisions.responseHead = { head in
+  ///   head.headers["Content-Type"] == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
+  /// }
+  /// ```
+  ///
+  /// ``TransferResult/downloadedFile`` is the complete file. If the response to a GET broke off, the partial file stays, and
+  /// ``TransferResult/downloadResumeData`` continues it in a download. This request itself asks for everything: if it is sent
+  /// again, the file begins again. The partial file of another method is removed, because no other request can ask for the rest.
+  ///
+  /// A response whose status is not accepted is not stored: up to 1 MiB of it is kept in the result. The request can't have the
+  /// headers `Range` and `If-Range`, and its response can't be decompressed.
+  public static func download(_ settings: DownloadSettings) -> ResponseTarget {
+    ResponseTarget(kind: .resumableFile(settings, nil), includesRefused: false)
+  }
+
+  /// This target for one request.
+  func storing(in download: ResponseDownload?) -> ResponseTarget {
+    guard case .resumableFile(let settings, _) = kind else { return self }
+    return ResponseTarget(kind: .resumableFile(settings, download), includesRefused: false)
+  }
+
+  /// Whether the response is stored as a download, although the request is none.
+  var isResumableFile: Bool { if case .resumableFile = kind { true } else { false } }
 
   /// - Throws: the error of a path or URL that can't name a file.
   func check() throws(TransferError) {

@@ -79,6 +79,12 @@ public struct TransferResult: Sendable {
   /// What another request needs to go on where this one broke (``TransferOptions/resuming``); nil if there is nothing to
   /// continue.
   public internal(set) var resumeData: UploadResumeData?
+  /// The file that the response was stored in; nil unless its target was ``ResponseTarget/download(_:)``, and the file is
+  /// complete.
+  public internal(set) var downloadedFile: DownloadedFile?
+  /// What a download needs to continue a response that broke off, and whose target was ``ResponseTarget/download(_:)``; nil if
+  /// there is nothing to continue.
+  public internal(set) var downloadResumeData: DownloadResumeData?
   /// Whether one of the attempts may have been carried out, at least in part.
   package internal(set) var mayBeCarriedOut = false
   /// Whether a server that keeps the upload was tried for as long as ``RetryPolicy/patience`` allows.

@@ -73,12 +73,24 @@ public final class TransferSession: Sendable {
     start(TransferRun(request, readBy: response, session: self, engine: nextEngine()))
   }
 
-  /// The requests that have been started and have not ended, in the order of their start.
+  /// The requests that have been started and have not ended, in the order of their start. ``downloads`` has the downloads; the
+  /// requests that a download sends are in neither list.
   public var tasks: [TransferTask<TransferResult>] {
-    allTasks.compactMap { $0 as? TransferTask<TransferResult> }
+    // A program that paused or cancelled a download's own request would make the download fail.
+    let (all, ofDownloads) = started.withLock { ($0.tasks, $0.requestsOfDownloads) }
+    return all.filter { !ofDownloads.contains($0.key) }.values
+      .compactMap { $0 as? TransferTask<TransferResult> }.sorted { $0.id < $1.id }
   }
 
-  /// The requests and the downloads that have been started and have not ended, in the order of their start.
+  /// The downloads that have been started and have not ended, in the order of their start.
+  ///
+  /// The ``TransferTask/id`` of a download and the ids of ``tasks`` say which was started first.
+  public var downloads: [TransferTask<DownloadResult>] {
+    allTasks.compactMap { $0 as? TransferTask<DownloadResult> }
+  }
+
+  /// The requests and the downloads that have been started and have not ended, in the order of their start, with the requests
+  /// of downloads.
   private var allTasks: [any StartedTask] {
     started.withLock { $0.tasks.values.sorted { $0.id < $1.id } }
   }
@@ -139,26 +151,30 @@ public final class TransferSession: Sendable {
 
   /// Starts a request of a download that is already running, even after ``finish()`` was called.
   func startRequest(ofDownload request: TransferRequest) -> TransferTask<TransferResult> {
-    start(TransferRun(request, session: self, engine: nextEngine()), isWanted: true)
+    start(TransferRun(request, session: self, engine: nextEngine()), isOfDownload: true)
   }
 
   /// Starts a request or a download, unless ``finish()`` was called.
   ///
-  /// - Parameter isWanted: whether the work is started even after ``finish()`` was called.
+  /// - Parameter isOfDownload: whether a download sends this request. It is started even after ``finish()`` was called.
   func start<Work: TransferWork>(
-    _ run: Work, isWanted: Bool = false
+    _ run: Work, isOfDownload: Bool = false
   ) -> TransferTask<Work.Success> {
     started.withLock { started in
-      guard isWanted || !started.areRefused else {
+      guard isOfDownload || !started.areRefused else {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
       }
       // The task can't end before this lock is released, because its end is noted under the same lock.
       let task = TransferTask(run) { [started = self.started] run in
         let result = await run.perform()
-        started.withLock { $0.tasks[ObjectIdentifier(run)] = nil }
+        started.withLock { started in
+          started.tasks[ObjectIdentifier(run)] = nil
+          started.requestsOfDownloads.remove(ObjectIdentifier(run))
+        }
         return result
       }
       started.tasks[ObjectIdentifier(run)] = task
+      if isOfDownload { started.requestsOfDownloads.insert(ObjectIdentifier(run)) }
       return task
     }
   }
@@ -175,6 +191,8 @@ public final class TransferSession: Sendable {
 /// The requests and the downloads of a session that have not ended.
 private struct StartedTasks {
   var tasks: [ObjectIdentifier: any StartedTask] = [:]
+  /// The requests that downloads have sent. A request that still runs keeps its identifier.
+  var requestsOfDownloads: Set<ObjectIdentifier> = []
   /// Whether new tasks are refused.
   var areRefused = false
 }

@@ -1,11 +1,13 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The open target of a response's body: a file, a closure or a download. All methods may block.
+/// The open target of a response's body: a file, a closure, a download, or the file of a response that became a download. All
+/// methods may block.
 enum ResponseSink {
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
   case download(DownloadSink)
+  case resumableFile(ResponseDownload)
 
   /// Opens a target for a response; returns nil for memory and for a reader, which are not opened.
   init?(_ target: ResponseTarget, for head: TransferResponse) throws {
@@ -15,6 +17,10 @@ enum ResponseSink {
       sink.open(head)
       self = .download(sink)
     case .stream(let receive): self = .stream(receive)
+    case .resumableFile(let settings, let download):
+      guard let download else { throw SystemError.notOpen }
+      self = .resumableFile(download)
+      try download.open(settings, for: head)
     case .file(let result):
       let path = try result.get()
       try path.checkReplaceable(or: "a stream as the target can write to it")
@@ -27,6 +33,7 @@ enum ResponseSink {
     case .file(let file, _): try file.write(bytes)
     case .stream(let receive): try receive(bytes)
     case .download(let sink): try sink.write(bytes)
+    case .resumableFile(let download): try download.write(bytes)
     }
   }
 
@@ -39,6 +46,7 @@ enum ResponseSink {
       try file.replace(name)
     case .stream: break
     case .download(let sink): try sink.finish(isComplete: isComplete)
+    case .resumableFile(let download): try download.finish(isComplete: isComplete)
     }
   }
 }

@@ -81,6 +81,8 @@ where Chunks.Element: Collection<UInt8> {
     fileprivate var nextEvent = 0
     fileprivate var hasBegun = false
     fileprivate var hasEnded = false
+    /// Why the body can't be read after the waiting events.
+    fileprivate var failure: (any Error)?
 
     /// The next event; nil after the last. The call stays on the caller's actor, except to parse a chunk of more than
     /// 64 KiB.
@@ -93,24 +95,30 @@ where Chunks.Element: Collection<UInt8> {
         try parser.begin()
         hasBegun = true
       }
-      while nextEvent == waiting.count, !hasEnded {
-        nextEvent = 0
+      while nextEvent == waiting.count {
+        // The events of a chunk come before what is wrong with it, and the error stays.
+        if let failure { throw failure }
+        if hasEnded { return nil }
+        // If no chunk can be read, no event of an earlier chunk must come again.
+        (nextEvent, waiting) = (0, [])
         if let chunk = try await chunks.next(isolation: actor) {
           let bytes = Array(chunk)
           if actor == nil || bytes.count <= Self.largestChunkOnActor {
-            waiting = try FoundEvent.all(in: bytes, parser)
+            (waiting, failure) = FoundEvent.all(in: bytes, parser)
           } else {
             // Nothing else uses the parser while this waits.
             nonisolated(unsafe) let parser = parser
-            waiting = try await FoundEvent.allElsewhere(in: bytes, parser)
+            (waiting, failure) = await FoundEvent.allElsewhere(in: bytes, parser)
           }
         } else {
-          hasEnded = true
-          waiting = []
-          while let event = try parser.finish() { waiting.append(FoundEvent(event)) }
+          do throws(MultipartError) {
+            while let event = try parser.finish() { waiting.append(FoundEvent(event)) }
+            hasEnded = true
+          } catch {
+            failure = error
+          }
         }
       }
-      guard nextEvent < waiting.count else { return nil }
       defer { nextEvent += 1 }
       return Element(waiting[nextEvent])
     }
@@ -152,18 +160,25 @@ private enum FoundEvent: Sendable {
       }
   }
 
-  static func all(in bytes: [UInt8], _ parser: FormParser) throws -> [FoundEvent] {
+  /// The events in a chunk, and what is wrong after them.
+  static func all(
+    in bytes: [UInt8], _ parser: FormParser
+  ) -> (events: [FoundEvent], failure: (any Error)?) {
     var events: [FoundEvent] = []
-    try bytes.withUnsafeBytes { bytes in
-      try parser.feed(bytes) { events.append(FoundEvent($0)) }
+    do {
+      try bytes.withUnsafeBytes { bytes in
+        try parser.feed(bytes) { events.append(FoundEvent($0)) }
+      }
+      return (events, nil)
+    } catch {
+      return (events, error)
     }
-    return events
   }
 
   /// Parses on one of the threads that tasks share.
   @concurrent static func allElsewhere(
     in bytes: [UInt8], _ parser: FormParser
-  ) async throws -> [FoundEvent] {
-    try all(in: bytes, parser)
+  ) async -> (events: [FoundEvent], failure: (any Error)?) {
+    all(in: bytes, parser)
   }
 }

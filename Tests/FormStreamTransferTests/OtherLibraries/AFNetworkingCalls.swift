@@ -68,6 +68,12 @@ extension ReplacedCall {
       try await session.download(url, to: copy)
       #expect(try String(contentsOfFile: copy, encoding: .utf8) == #"{"id":"7"}"#)
     },
+    ReplacedCall("the `destination` block of that call") { session, url, photo, _ in
+      let (small, large) = (photo + ".small", photo + ".large")
+      let settings = DownloadSettings(.chosen { head in head.headers["Content-Length"] == "10" ? small : large })
+      try await session.download(url, settings)
+      #expect(try String(contentsOfFile: small, encoding: .utf8) == #"{"id":"7"}"#)
+    },
     ReplacedCall("`setTaskDidSendBodyDataBlock:`, `uploadProgress`") { session, url, photo, _ in
       let shown = Shown()
       let show = { @Sendable (fraction: Double?) in shown.show(fraction) }
@@ -109,6 +115,14 @@ extension ReplacedCall {
       #expect(server.waitForRequests(1))
       session.cancelAll()
       #expect(await task.result.error?.code == .cancelled)
+    },
+    ReplacedCall("`tasks`, `uploadTasks`, `downloadTasks`", answering: { _ in [.stall] }) { session, url, photo, server in
+      let task = session.start(try TransferRequest(.get, url))
+      let download = session.startDownload(try TransferRequest(.get, url), DownloadSettings(.file(photo + ".copy")))
+      #expect(server.waitForRequests(2))
+      #expect(session.tasks == [task] && session.downloads == [download])
+      #expect(session.downloads.first?.progress.current.received == 0)
+      session.cancelAll()
     },
   ]
 }

@@ -49,6 +49,11 @@ extension ReplacedCall {
       let progress = task.makeFoundationProgress()
       #expect(await task.result.outcome == .ok)
       #expect(progress.totalUnitCount > 0)
+      let settings = DownloadSettings(.file(photo + ".copy"))
+      let download = session.startDownload(try TransferRequest(.get, url), settings)
+      let ofDownload = download.makeFoundationProgress()
+      #expect(await download.result.outcome == .ok)
+      #expect(await eventually { ofDownload.isFinished })
     },
     ReplacedCall("`httpBodyStream`, `needNewBodyStream`") { session, url, photo, server in
       let body = TransferBody.stream { InputStream(fileAtPath: photo) }
@@ -93,6 +98,14 @@ extension ReplacedCall {
       let response = try await session.send(request)
       #expect(response.body.isEmpty)
     },
+    ReplacedCall("`becomeDownload`") { session, url, photo, _ in
+      let settings = DownloadSettings(.file(photo + ".copy"))
+      var request = try TransferRequest(.get, url)
+      request.options.decisions.responseHead = { head in head.status == 200 ? .download(settings) : nil }
+      let result = await session.result(of: request)
+      #expect(result.downloadedFile?.size == 10)
+      #expect(result.downloadResumeData == nil)
+    },
     ReplacedCall("`finishTasksAndInvalidate`") { session, url, _, _ in
       let task = session.start(try TransferRequest(.get, url))
       await session.finish()
@@ -102,6 +115,14 @@ extension ReplacedCall {
       let task = session.start(try TransferRequest(.get, url))
       session.cancelAll()
       #expect(await task.result.error?.code == .cancelled)
+    },
+    ReplacedCall("`allTasks`", answering: { _ in [.stall] }) { session, url, photo, server in
+      let task = session.start(try TransferRequest(.get, url))
+      let download = session.startDownload(try TransferRequest(.get, url), DownloadSettings(.file(photo + ".copy")))
+      #expect(server.waitForRequests(2))
+      #expect(session.tasks == [task])
+      #expect(session.downloads == [download])
+      session.cancelAll()
     },
     ReplacedCall(
       "`waitsForConnectivity`", answering: { $0.number == 0 ? .good(503, headers: [("Retry-After", "0")]) : .good() }

@@ -143,4 +143,69 @@ import FormStreamTransfer
     #expect(await task.result.outcome == .ok)
     #expect(await eventually { bridge.completedUnitCount == 1_000_000 && bridge.isFinished })
   }
+
+  /// A file of eight bytes. The first four are sent at once, the others after `goOn`, or in a response for a part.
+  private func fileServer(_ goOn: Gate, _ reached: Gate) throws -> ScriptedServer {
+    try ScriptedServer { request in
+      let head = "Content-Length: \(request.rangeStart == nil ? 8 : 4)\r\nETag: \"1\"\r\n"
+      guard request.rangeStart == nil else {
+        return [.send("HTTP/1.1 206 Partial\r\n\(head)Content-Range: bytes 4-7/8\r\n\r\nhalf")]
+      }
+      return [
+        .send("HTTP/1.1 200 OK\r\n\(head)\r\nhalf"), .open(reached), .waitFor(goOn), .send("half"),
+      ]
+    }
+  }
+
+  @Test func `the progress of a download to a file counts the file, and pauses and cancels`() async throws {
+    let (goOn, reached, place) = (try Gate(), try Gate(), try TemporaryDirectory())
+    let server = try fileServer(goOn, reached)
+    let session = try makeSession()
+    let settings = DownloadSettings(.file(place.path("file")))
+    let first = session.startDownload(try downloadRequest(server.url), settings)
+    let bridge = first.makeFoundationProgress()
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { bridge.completedUnitCount == 4 && bridge.totalUnitCount == 8 })
+    #expect(bridge.fractionCompleted == 0.5 && !bridge.isFinished)
+    bridge.pause()
+    #expect(await eventually { first.state == .paused })
+    bridge.resume()
+    #expect(await eventually { first.state == .running })
+    bridge.cancel()
+    let cancelled = await first.result
+    #expect(cancelled.outcome == .cancelled)
+    #expect(!bridge.isFinished)
+    // The next progress begins with the bytes that are there.
+    let second = try session.startDownload(resuming: #require(cancelled.resumeData))
+    let rest = second.makeFoundationProgress()
+    #expect(await second.result.file?.resumedFrom == 4)
+    #expect(await eventually { rest.isFinished })
+    #expect(rest.completedUnitCount == 8 && rest.totalUnitCount == 8)
+    goOn.open()
+  }
+
+  @Test func `a downloaded file of unknown length is indeterminate, and an empty one is complete`() async throws {
+    let (goOn, reached, place) = (try Gate(), try Gate(), try TemporaryDirectory())
+    let server = try ScriptedServer { request in
+      guard request.number == 0 else { return .good(body: "") }
+      return [
+        .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n"), .open(reached),
+        .waitFor(goOn), .send("0\r\n\r\n"),
+      ]
+    }
+    let session = try makeSession()
+    let settings = DownloadSettings(.file(place.path("file")))
+    let task = session.startDownload(try downloadRequest(server.url), settings)
+    let bridge = task.makeFoundationProgress()
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { bridge.completedUnitCount == 4 })
+    #expect(bridge.isIndeterminate)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.isFinished && bridge.totalUnitCount == 4 })
+    let empty = session.startDownload(try downloadRequest(server.url), settings)
+    let other = empty.makeFoundationProgress()
+    #expect(await empty.result.outcome == .ok)
+    #expect(await eventually { other.isFinished })
+  }
 }

@@ -30,6 +30,34 @@ import Testing
     #expect(session.tasks.isEmpty)
   }
 
+  /// Before, a running download was in no list, and the request that it had sent was among the tasks: cancelling this request
+  /// ended the download with an error.
+  @Test func `downloads stand beside requests, with their progress, and hide their own requests`() async throws {
+    let (goOn, reached, place) = (try Gate(), try Gate(), try TemporaryDirectory())
+    let server = try ScriptedServer { request in
+      guard request.method == "GET" else { return [.waitFor(goOn)] + .good() }
+      return [
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"), .open(reached), .waitFor(goOn),
+        .send("half"),
+      ]
+    }
+    let session = try makeSession()
+    let before = session.start(try makeRequest(server.url))
+    let download = session.startDownload(
+      try downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    let after = session.start(try makeRequest(server.url))
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { session.downloads.first?.progress.current.received == 4 })
+    #expect(session.downloads == [download])
+    #expect(session.downloads.first?.progress.current.responseFraction == 0.5)
+    #expect(session.tasks == [before, after])
+    #expect(before.id < download.id && download.id < after.id)
+    goOn.open()
+    #expect(await download.result.outcome == .ok)
+    await session.finish()
+    #expect(session.downloads.isEmpty && session.tasks.isEmpty)
+  }
+
   @Test func `all requests of a session can be cancelled`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in [.open(reached), .waitFor(goOn)] + .good() }

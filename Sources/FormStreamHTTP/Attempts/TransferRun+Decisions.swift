@@ -10,7 +10,13 @@ extension TransferRun {
     switch request.options.responseTarget.kind {
     // The caller who reads a response, or downloads it, has chosen already.
     case .reader, .download: return nil
-    case .memory, .file, .stream: return decisions.responseHead
+    case .memory, .file, .stream: break
+    }
+    guard let decide = decisions.responseHead else { return nil }
+    return { [tag = request.tag] head in
+      var head = head
+      head.tag = tag
+      return try await decide(head)
     }
   }
 

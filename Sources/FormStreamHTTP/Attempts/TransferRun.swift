@@ -43,9 +43,10 @@ final class TransferRun: Sendable {
     self.session = session
     self.engine = session.engines[engine]
     connection = ConnectionLease(
-      session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.areWaiting(in: session))
+      session.connectionLimit, on: engine, priority: options.priority,
+      isWaitedFor: WaitingRequest.areWaiting(in: session))
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
-    publisher = ProgressPublisher(pace: options.progressPace)
+    publisher = ProgressPublisher(pace: options.progressPace, tag: request.tag)
     control = TransferControl(self.engine)
     keeper = UploadKeeper(options)
     time = AttemptTime(limit: options.timeLimits.attempt)
@@ -201,7 +202,7 @@ final class TransferRun: Sendable {
       connection.release()
       let retry = TransferRetry(
         error: verdict.error, delay: $0, attempt: attempt, timeLeft: loop.patienceLeft(),
-        beginsOutage: loop.outage?.failures == 1)
+        beginsOutage: loop.outage?.failures == 1, tag: request.tag)
       tracer?.note(retry.note)
       await control.announce(retry, to: request.options.willRetry)
       publisher.begin(next.body, phase: .retrying)
@@ -277,7 +278,9 @@ final class TransferRun: Sendable {
     }
     wireRequest.noteUpload = noteUpload(attempt)
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
-    return await control.run(exchange, on: session.engines[connection.engine])
+    var result = await control.run(exchange, on: session.engines[connection.engine])
+    result.response?.tag = request.tag
+    return result
   }
 
   /// Checks a body of length 0 whose files may block.

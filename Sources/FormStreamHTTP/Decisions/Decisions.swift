@@ -52,6 +52,9 @@ public struct AuthenticationChallenge: Sendable {
   public let failureCount: Int
   /// The response, without its body.
   public let response: TransferResponse
+  /// The tag of the request; see ``TransferRequest/tag``. If several requests wait for the same credentials, it is the tag of the
+  /// first of them.
+  public var tag: (any Sendable)? { response.tag }
 
   /// The scheme of the first offer, such as `Bearer`; nil if the server names none.
   public var scheme: String? { offers.first?.scheme }
@@ -72,6 +75,8 @@ public struct ProposedRedirect: Sendable {
   /// The response, without its body.
   public let response: TransferResponse
 
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public var tag: (any Sendable)? { response.tag }
   /// The status of the response.
   public var status: Int { response.status }
 }

@@ -28,7 +28,7 @@ final class DownloadRun: Sendable {
     self.request = request
     self.engine = engine
     control = TransferControl(engine)
-    publisher = ProgressPublisher(pace: request.options.progressPace)
+    publisher = ProgressPublisher(pace: request.options.progressPace, tag: request.tag)
   }
 
   // MARK: From any thread
@@ -91,7 +91,7 @@ final class DownloadRun: Sendable {
         let wait = await history.loop.wait(after: verdict, control) {
           note("Continuing in \($0.inSeconds): \(verdict.error?.description ?? "")")
           await control.announce(
-            TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
+            TransferRetry(error: verdict.error, delay: $0, attempt: attempt, tag: request.tag),
             to: request.options.willRetry)
           publisher.update { $0.phase = .retrying }
         }
@@ -164,7 +164,8 @@ final class DownloadRun: Sendable {
       let before = history.attempts
       request.options.willRetry = { retry in
         willRetry(
-          TransferRetry(error: retry.error, delay: retry.delay, attempt: before + retry.attempt))
+          TransferRetry(
+            error: retry.error, delay: retry.delay, attempt: before + retry.attempt, tag: retry.tag))
       }
     }
     request.options.retry = history.loop.remainingPolicy
@@ -279,7 +280,7 @@ final class DownloadRun: Sendable {
   // MARK: Between requests
 
   private func note(_ text: String) {
-    request.options.trace?(TransferTrace(kind: .note, text: text))
+    request.options.trace?(TransferTrace(kind: .note, text: text, tag: request.tag))
   }
 
   /// Runs code on a worker thread, where the code may block. Waits for the code even if the download is cancelled.
@@ -338,7 +339,7 @@ final class DownloadRun: Sendable {
       contentLength: nil, framing: .noBody, bytesSent: 0, totalBytesSent: 0,
       duration: history.loop.start.duration(to: .now), sha256: nil,
       isServerVerified: history.isServerVerified, metrics: history.metrics,
-      newConnections: history.newConnections,
+      newConnections: history.newConnections, tag: request.tag,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(
       transfer: transfer, file: file, received: history.received, unstored: history.unstored,

@@ -14,6 +14,10 @@ public struct TransferOptions: Sendable {
   public var resumeFile: LocalPath?
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
+  /// Which of the requests that wait for a connection to the same host is sent first: the one with the highest number, and of
+  /// those with the same number, the one that has waited longest. A request that is being sent is not interrupted, and one with a
+  /// low number waits as long as others with higher numbers come.
+  public var priority = 0
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
   public var expectation = ContinuePolicy.automatic
   /// The time limits.

@@ -10,8 +10,8 @@ extension TransferSession {
     public var idleLimit: Duration = .seconds(15)
     /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
     ///
-    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order in which
-    /// they were started. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
+    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order of
+    /// their ``TransferOptions/priority``, and of their start. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
     /// count as one after the first response. Before the first response, each request counts. A request that is paused while it
     /// is sent counts, and so does an ``OpenResponse`` that is not read to its end: to keep several responses open while other
     /// requests are sent, allow more connections. Browsers and `URLSession` use six connections for HTTP/1.1: enough for most

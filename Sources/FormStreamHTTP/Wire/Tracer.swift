@@ -4,11 +4,12 @@ import FormStreamMultipart
 /// Reports the traffic to the caller's trace hook, with secrets masked.
 final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
+  private let tag: (any Sendable)?
   /// The names of the headers that the request declares secret.
   private let secretNames: Set<String>
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
-    self.report = report
+    (self.report, tag) = (report, request.tag)
     secretNames = Set(request.headers.fields.filter(\.isSecret).map { $0.name.lowercased() })
   }
 
@@ -16,7 +17,7 @@ final class Tracer: Sendable {
   func requestHead(_ text: String, isURLSecret: Bool) {
     let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
     let shown = [requestLine(lines.first ?? "", isURLSecret)] + lines.dropFirst().map(header)
-    report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n")))
+    report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n"), tag: tag))
   }
 
   /// RFC 9112 §3: request-line = method SP request-target SP HTTP-version
@@ -34,11 +35,11 @@ final class Tracer: Sendable {
   }
 
   func responseHead(_ text: String) {
-    report(TransferTrace(kind: .responseHead, text: text))
+    report(TransferTrace(kind: .responseHead, text: text, tag: tag))
   }
 
   func note(_ text: String) {
-    report(TransferTrace(kind: .note, text: text))
+    report(TransferTrace(kind: .note, text: text, tag: tag))
   }
 
   /// Reports how many bytes of bodies were sent and received.

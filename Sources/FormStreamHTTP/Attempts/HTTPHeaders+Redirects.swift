@@ -7,22 +7,27 @@ extension HTTPHeaders {
   func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
     if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
-    var rest = HTTPHeaders()
-    for field in fields where names.contains(field.name.lowercased()) {
-      rest.append(field)
-    }
-    return rest
+    return filtered { names.contains($0.name.lowercased()) }
   }
 
   /// All headers except the headers that describe the body, because the body is not sent (RFC 9110 §15.4).
   var withoutContent: HTTPHeaders {
-    var rest = HTTPHeaders()
-    for field in fields
-    where !field.name.lowercased().hasPrefix("content-")
-      && !field.name.isSameHeaderName(as: "Idempotency-Key")
-    {
-      rest.append(field)
+    filtered {
+      !$0.name.lowercased().hasPrefix("content-") && !$0.name.isSameHeaderName(as: "Idempotency-Key")
     }
-    return rest
+  }
+
+  /// The headers that a condition is true of.
+  func filtered(by isKept: (Field) -> Bool) -> HTTPHeaders {
+    var kept = HTTPHeaders()
+    for field in fields where isKept(field) { kept.append(field) }
+    return kept
+  }
+
+  /// These headers, and then others.
+  static func + (one: HTTPHeaders, other: HTTPHeaders) -> HTTPHeaders {
+    var all = one
+    for field in other.fields { all.append(field) }
+    return all
   }
 }

@@ -115,16 +115,15 @@ final class TransferRun: Sendable {
         return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url):
-        if let verdict = await choose(url, isCarriedOut: true, next, result) {
+        if let verdict = await follow(url, isCarriedOut: true, &next, result) {
           return await conclude(history, verdict.after(history.doubt))
         }
-        return await fetchPage(url, after: next, history)
+        return await fetchPage(next, history)
       case .follow(let url):
-        if let verdict = await choose(url, isCarriedOut: false, next, result) {
+        if let verdict = await follow(url, isCarriedOut: false, &next, result) {
           return await conclude(history, verdict.after(history.doubt))
         }
         noteUnusedCredentials(of: url)
-        next.follow(url)
         history.noteRedirect(sendsKey: next.isKeyed)
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()

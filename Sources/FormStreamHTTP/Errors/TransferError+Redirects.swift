@@ -74,6 +74,19 @@ extension TransferError {
       "The server at \(url) responded 303 before it had the complete body.")
   }
 
+  static func derivedHeaderOfRedirect(_ name: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) follows from the request's body or its settings, so a redirect can't change it: leave it out.")
+  }
+
+  static func methodOfRedirect(_ old: HTTPMethod, _ new: HTTPMethod) -> TransferError {
+    TransferError(
+      .invalidSetting, on: new.description,
+      "A redirect can't change this \(old) to \(new), because the response would not show what became of the \(old): follow "
+        + "the redirect with \(old), or keep it and send another request.")
+  }
+
   static func redirectKept(from url: HTTPURL, _ status: Int) -> TransferError {
     TransferError(
       .redirectRefused, on: url.description,

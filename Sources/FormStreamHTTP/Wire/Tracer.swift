@@ -6,11 +6,16 @@ final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
   private let tag: (any Sendable)?
   /// The names of the headers that the request declares secret.
-  private let secretNames: Set<String>
+  private let secretNames: Guarded<Set<String>>
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
     (self.report, tag) = (report, request.tag)
-    secretNames = Set(request.headers.fields.filter(\.isSecret).map { $0.name.lowercased() })
+    secretNames = Guarded(request.headers.secretNames)
+  }
+
+  /// Masks the headers that the caller of the request declares secret later.
+  func hide(_ headers: HTTPHeaders) {
+    secretNames.withLock { $0.formUnion(headers.secretNames) }
   }
 
   /// - Parameter isURLSecret: whether the whole URL is secret.
@@ -30,7 +35,7 @@ final class Tracer: Sendable {
   private func header(_ line: Substring) -> String {
     guard let colon = line.firstIndex(of: ":") else { return String(line) }
     let name = line[..<colon]
-    let isSecret = secretNames.contains(name.lowercased()) || SecretNames.contains(name.utf8)
+    let isSecret = secretNames.withLock { $0.contains(name.lowercased()) } || SecretNames.contains(name.utf8)
     return isSecret ? "\(name): ***" : String(line).hidingURLSecrets
   }
 
@@ -60,6 +65,10 @@ final class Tracer: Sendable {
     let line = String(text.trimmingSuffix { $0.isWhitespace })
     if shown.contains(where: line.hasPrefix) { note(line) }
   }
+}
+
+extension HTTPHeaders {
+  fileprivate var secretNames: Set<String> { Set(fields.filter(\.isSecret).map { $0.name.lowercased() }) }
 }
 
 extension String {

@@ -2,12 +2,14 @@ import FormStreamMultipart
 
 // Which headers of a request are sent after a redirect.
 extension HTTPHeaders {
-  /// The headers that a receiver needs to read the body, and the headers that continue a download. The caller didn't write the
-  /// headers of the download.
+  /// The headers that a receiver needs to read the body, the headers that continue a download, and the session's headers that are
+  /// not secret. The caller didn't write the headers of the download.
   func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
     if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
-    return filtered { names.contains($0.name.lowercased()) }
+    // A line of the session that the request has replaced is not among the request's lines.
+    let shared = request.options.headersForAnyOrigin
+    return filtered { names.contains($0.name.lowercased()) || shared.contains($0) }
   }
 
   /// All headers except the headers that describe the body, because the body is not sent (RFC 9110 §15.4).

@@ -35,10 +35,9 @@ final class TransferRun: Sendable {
     engine: Int
   ) {
     originalRequest = request
-    var options = request.options.bounded
-    if let response { options.responseTarget = .reader(response) }
-    var request = request
-    request.options = options
+    var request = request.prepared(in: session.configuration)
+    if let response { request.options.responseTarget = .reader(response) }
+    let options = request.options
     sharedRequest = Shared(request)
     self.session = session
     self.engine = session.engines[engine]

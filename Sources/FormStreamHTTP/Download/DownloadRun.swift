@@ -23,8 +23,7 @@ final class DownloadRun: Sendable {
     engine: Engine
   ) {
     (originalRequest, self.settings, self.session) = (request, settings, session)
-    var request = request
-    request.options = request.options.bounded
+    let request = request.prepared(in: session.configuration)
     self.request = request
     self.engine = engine
     control = TransferControl(engine)

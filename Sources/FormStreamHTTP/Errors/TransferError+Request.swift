@@ -61,6 +61,12 @@ extension TransferError {
     TransferError(.invalidHeader, on: name, "\(flaw)")
   }
 
+  static func headerOfOneRequest(_ name: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) is about one request, and can't be one that a session sends with all: set it in the request.")
+  }
+
   static func secondHeader(_ name: String) -> TransferError {
     TransferError(
       .invalidHeader, on: name,

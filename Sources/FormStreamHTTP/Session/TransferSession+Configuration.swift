@@ -54,6 +54,13 @@ extension TransferSession {
     public var replacedHosts: [HostReplacement] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
+    /// Headers that each request has, unless it has its own of the same name.
+    ///
+    /// The credentials of a request take precedence over an `Authorization` here. A request leaves a header out by
+    /// ``TransferOptions/omittedHeaders``. After a redirect to another origin, the headers that are secret, as
+    /// ``FormStreamMultipart/HTTPHeaders/Field/isSecret`` says, are not sent; the others are. Headers about one request can't be set
+    /// here: `Host`, `Range`, `If-Range`, `Idempotency-Key`, those of an upload that can go on, and those that begin with `Content-`.
+    public var headers: HTTPHeaders = [:]
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
     ///
     /// Credentials that a server refused are not sent to that server again.
@@ -65,6 +72,16 @@ extension TransferSession {
     public var cookies = CookiePolicy.none
     /// The closures with which the program decides about all requests.
     public var decisions = Decisions()
+    /// Receives the traces of all requests; see ``TransferOptions/trace``, which is called, too. ``TransferTrace/tag`` says which
+    /// request a trace is about.
+    public var trace: (@Sendable (TransferTrace) -> Void)?
+    /// Receives the progress of all requests and downloads, whoever else watches it; see ``TransferProgress/tag``. The closure is
+    /// called on an unspecified thread, for each request one call at a time. The last call for a request ends before its result is
+    /// there. While the closure runs, only the newest state of the request waits; see ``ProgressPace``.
+    public var progress: ProgressHandler?
+    /// Called before any request is sent again; see ``TransferOptions/willRetry``, which is called first. ``TransferRetry/tag`` says
+    /// which request it is.
+    public var willRetry: (@Sendable (TransferRetry) -> Void)?
     /// Answers all requests in place of their hosts; nil if requests go to their hosts.
     var testServer: TestServer?
     /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget. The budget keeps a
@@ -120,6 +137,7 @@ extension TransferSession.Configuration {
     if let maximum = maximumConnectionsPerHost, maximum < 1 {
       throw .connectionCountTooSmall(maximum)
     }
+    try headers.checkOfSession()
     guard HTTPSyntax.isFieldValue(userAgent.utf8) else {
       throw .controlCharacterInUserAgent(userAgent)
     }

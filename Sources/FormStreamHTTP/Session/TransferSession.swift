@@ -144,7 +144,8 @@ public final class TransferSession: Sendable {
 
   /// Starts a request or a download, unless ``finish()`` was called.
   ///
-  /// - Parameter isWanted: whether the work is started even after ``finish()`` was called.
+  /// - Parameter isWanted: whether the work is a part of one that is already running: it is started even after ``finish()`` was
+  ///   called, and the session's closure gets the progress of the whole alone.
   func start<Work: TransferWork>(
     _ run: Work, isWanted: Bool = false
   ) -> TransferTask<Work.Success> {
@@ -153,8 +154,9 @@ public final class TransferSession: Sendable {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
       }
       // The task can't end before this lock is released, because its end is noted under the same lock.
+      let progress = isWanted ? nil : configuration.progress
       let task = TransferTask(run) { [started = self.started] run in
-        let result = await run.perform()
+        let result = await run.perform(passingProgressTo: progress)
         started.withLock { $0.tasks[ObjectIdentifier(run)] = nil }
         return result
       }

@@ -112,6 +112,7 @@ final class DownloadRun: Sendable {
   /// Checks the request, and takes a partial file that was left.
   private func prepare() async throws(TransferError) -> ResumableFile {
     let url = try request.url.appending(request.query)
+    try request.checkEncryption()
     guard request.method == .get, request.body == nil else {
       throw .downloadOfOtherThanGET
     }

@@ -14,6 +14,8 @@ extension TransferError {
     /// The request is encrypted, and would be sent without encryption.
     case losesEncryption
     case notEncrypted
+    /// The session doesn't allow requests without encryption to the host.
+    case notEncryptedInSession
     case otherOrigin
     /// The request may have been carried out, and another server doesn't get the idempotency key.
     case otherOriginWithoutKey
@@ -28,6 +30,7 @@ extension TransferError {
       case .limit(let limit): "at most \(counted(limit, "redirect is", "redirects are")) followed"
       case .losesEncryption: "an encrypted request is not sent again without encryption"
       case .notEncrypted: "only redirects to https are allowed"
+      case .notEncryptedInSession: .onlyEncrypted
       case .otherOrigin:
         "that is another server, and redirects to other servers are not allowed "
           + "(\(SettingName.otherOrigins) allows them)"

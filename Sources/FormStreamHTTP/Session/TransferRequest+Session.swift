@@ -1,8 +1,8 @@
 import FormStreamMultipart
 
 extension TransferRequest {
-  /// The request as a session sends it: its durations are in bounds, and it has the session's headers and closures. The requests of
-  /// a download are made from a request that has them already.
+  /// The request as a session sends it: its durations are in bounds, and it has the session's headers, closures and
+  /// rules. The requests of a download are made from a request that has them already.
   func prepared(in configuration: TransferSession.Configuration) -> TransferRequest {
     var (request, options) = (self, options.bounded)
     if !options.responseTarget.isDownload {
@@ -12,6 +12,9 @@ extension TransferRequest {
       options.headersForAnyOrigin = configuration.headers.filtered { !$0.isSecret }
       options.trace = both(options.trace, configuration.trace)
       options.willRetry = both(options.willRetry, configuration.willRetry)
+    }
+    if configuration.requiresHTTPS {
+      options.redirects.unencryptedHosts = ProxyExceptions(configuration.unencryptedHosts)
     }
     request.options = options
     return request

@@ -37,6 +37,13 @@ extension TransferSession {
     public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
     /// Which proxy requests go through. By default none, even if the environment names a proxy.
     public var proxy = ProxySettings.none
+    /// Whether all requests must be encrypted, except requests to the hosts in ``unencryptedHosts``. A request to another http URL
+    /// fails with `encryptionRequired`, and nothing is sent. Redirects to such a URL are not followed, and uploads that a server keeps
+    /// there are not continued. For the redirects of one request, see ``RedirectPolicy/requiresHTTPS``.
+    public var requiresHTTPS = false
+    /// The hosts that may be reached without encryption although ``requiresHTTPS`` is set, separated by commas, as for
+    /// ``ProxySettings/proxy(_:except:)``: names, which include the names below them, addresses, and blocks such as `10.0.0.0/8`.
+    public var unencryptedHosts = ""
     /// Which addresses of hosts are used.
     public var addressFamily = AddressFamily.any
     /// The interface of this machine that connections are made from: the name of an interface, an address or a host name; nil

@@ -14,6 +14,8 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
   public let kind: Kind
   /// One or more lines, without a line break at the end.
   public let text: String
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public let tag: (any Sendable)?
 
   /// The lines as curl's `-v` marks them: `>` was sent, `<` was received, `*` is a note.
   public var description: String {

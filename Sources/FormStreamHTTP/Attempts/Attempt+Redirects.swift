@@ -79,6 +79,12 @@ extension RedirectPolicy {
   func obstacle(from origin: HTTPURL.Origin, to target: HTTPURL.Origin) -> TransferError.RedirectObstacle? {
     if origin.scheme == "https", target.scheme == "http" { return .losesEncryption }
     if requiresHTTPS, target.scheme != "https" { return .notEncrypted }
+    if !mayReach(target) { return .notEncryptedInSession }
     return target != origin && !allowsOtherOrigins ? .otherOrigin : nil
+  }
+
+  /// Whether the session allows requests to an origin, which may be without encryption.
+  func mayReach(_ origin: HTTPURL.Origin) -> Bool {
+    origin.scheme == "https" || unencryptedHosts?.contain(origin.host) ?? true
   }
 }

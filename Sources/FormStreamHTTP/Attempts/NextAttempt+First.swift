@@ -57,10 +57,16 @@ extension TransferRequest {
     in configuration: TransferSession.Configuration
   ) throws(TransferError) -> HTTPURL {
     let url = try url.appending(query)
+    try checkEncryption()
     try checkSettings()
     try ownCredentials(configuration.netrc)?.check()
     try checkCredentials(in: configuration)
     return url
+  }
+
+  /// Checks that the session allows a request to this URL.
+  func checkEncryption() throws(TransferError) {
+    guard options.redirects.mayReach(url.origin) else { throw .notEncrypted(url) }
   }
 
   private func checkSettings() throws(TransferError) {

@@ -19,7 +19,13 @@ struct NextAttempt: Sendable {
   let digest: SHA256Digest?
   /// Whether the server accepts the body only if its length is announced.
   private(set) var needsLength = false
-  private let headers: HTTPHeaders
+  /// The request's headers, and the headers that are derived from its settings and its body.
+  let headers: HTTPHeaders
+  /// The method of the request, whatever the attempt itself asks: the request's own one, or the one that the program chose for a
+  /// redirect.
+  private var requestMethod: HTTPMethod
+  /// The headers that the program chose for a redirect; nil if it chose none.
+  private(set) var chosenHeaders: HTTPHeaders?
   /// What the attempt sends to authenticate itself.
   var authorization = Authorization(credentials: nil)
   /// The credentials that the program gave for this request; they replace the request's own credentials.
@@ -47,7 +53,7 @@ struct NextAttempt: Sendable {
   /// The digest of the bytes that earlier attempts have read; nil if there is none.
   private var bodyDigest: BodyDigest?
   /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
-  private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool)?
+  private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool, chosenHeaders: HTTPHeaders?)?
   /// The most bytes that one request may append, as the server has said before it named the upload; nil if it names no limit.
   private var largestPiece: Int64?
   /// Whether an earlier process has sent the upload with another idempotency key, or without one.
@@ -68,7 +74,7 @@ struct NextAttempt: Sendable {
     self.headers = headers
     self.body = body
     self.digest = digest
-    method = request.value.method
+    (method, requestMethod) = (request.value.method, request.value.method)
     switch request.value.options.resumption.way {
     case _ where !mayResume: break
     case .none, .http: break
@@ -119,7 +125,7 @@ struct NextAttempt: Sendable {
     asksForCredentials: Bool, isPassedOn: Bool
   ) -> Attempt {
     var attempt = Attempt(
-      isPage ? method : request.method, url,
+      isPage ? method : requestMethod, url,
       changesSomething: sendsBody || !method.isSafe, step: step,
       bodyLength: body?.contentLength, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
@@ -185,39 +191,14 @@ struct NextAttempt: Sendable {
       && (refusesHTTP11 || !prefersHTTP11(version))
   }
 
-  private func sentHeaders(userAgent: String) -> HTTPHeaders {
-    var sent = sendsOwnHeaders ? headers : headers.sentToAnyOrigin(of: request)
-    if let authorization = authorization.header {
-      sent.remove("Authorization")
-      sent.append("Authorization", authorization.value, isSecret: true)
-    }
-    if !sent.contains("User-Agent"), !request.options.omits("User-Agent") {
-      sent.append("User-Agent", bytes: Array(userAgent.utf8))
-    }
-    switch step {
-    case .request: return mayResume ? sent.offeringUpload(of: body?.contentLength) : sent
-    case .page: return sent.withoutContent
-    case .options: return sent.askingForLimits
-    case .creation:
-      return sent.creatingUpload(
-        of: body?.contentLength, by: uploadProtocol,
-        metadata: Tus.metadata(of: body, request.options.resumption.metadata))
-    case .offset: return sent.askingForOffset(by: uploadProtocol)
-    case .append(let offset, let end):
-      return sent.appending(
-        from: offset, isLast: end == body?.contentLength, by: uploadProtocol,
-        telling: resource?.lacksLength == true ? body?.contentLength : nil)
-    }
-  }
-
   // MARK: Credentials
 
   /// How often a request is sent again with other credentials.
   private static let maximumAuthentications = 5
 
-  /// Whether the caller's own `Authorization` header is sent.
+  /// Whether the caller's own `Authorization` header is sent, or one that the program chose for a redirect.
   var sendsOwnAuthorization: Bool {
-    givenCredentials == nil && sendsOwnHeaders && headers.contains("Authorization")
+    givenCredentials == nil && requestHeaders.contains("Authorization")
   }
 
   /// The request's own credentials, or the credentials for its host in a netrc file.
@@ -290,7 +271,7 @@ struct NextAttempt: Sendable {
 
   /// Sends the request to another URL.
   mutating func follow(_ target: HTTPURL) {
-    if target.origin != url.origin { sendsOwnHeaders = false }
+    if target.origin != url.origin { (sendsOwnHeaders, chosenHeaders) = (false, nil) }
     if target.origin != url.origin { (givenCredentials, refusals) = (nil, 0) }
     (url, isRedirected) = (target, true)
     (usesIdleConnection, demandedVersion, mayExpect) = (true, nil, true)
@@ -301,6 +282,13 @@ struct NextAttempt: Sendable {
     follow(target)
     method = .get
     step = .page
+  }
+
+  /// Sends what the program chose for the redirect that was followed last.
+  mutating func use(_ change: RedirectChoice.Change) {
+    chosenHeaders = change.headers
+    method = change.method ?? method
+    if step == .request { requestMethod = method }
   }
 }
 
@@ -351,8 +339,8 @@ extension NextAttempt {
       return
     }
     switch start {
-    case .request: (method, step) = (request.method, .request)
-    case .creation: (method, step) = (request.method, .creation)
+    case .request: (method, step) = (requestMethod, .request)
+    case .creation: (method, step) = (requestMethod, .creation)
     }
   }
 
@@ -376,7 +364,7 @@ extension NextAttempt {
   }
 
   private mutating func goToUpload(at target: HTTPURL) {
-    if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders) }
+    if requestPlace == nil { requestPlace = (url, isRedirected, sendsOwnHeaders, chosenHeaders) }
     follow(target)
   }
 
@@ -406,7 +394,7 @@ extension NextAttempt {
   /// Sends the request from its start.
   mutating func beginAgain() {
     if let place = requestPlace {
-      (url, isRedirected, sendsOwnHeaders) = place
+      (url, isRedirected, sendsOwnHeaders, chosenHeaders) = place
     }
     (requestPlace, resource) = (nil, nil)
     (usesIdleConnection, demandedVersion) = (false, nil)

@@ -13,7 +13,11 @@ extension TransferRun {
     case .memory, .file, .stream, .resumableFile: break
     }
     guard let choose = decisions.responseHead else { return nil }
-    return { [responseDownload] head in try await choose(head)?.storing(in: responseDownload) }
+    return { [responseDownload, tag = request.tag] head in
+      var head = head
+      head.tag = tag
+      return try await choose(head)?.storing(in: responseDownload)
+    }
   }
 
   /// Prepares another attempt with the credentials that a 401 asks for. Returns nil if there are such credentials, and
@@ -46,26 +50,44 @@ extension TransferRun {
     }
   }
 
-  /// Asks whether a redirect is followed. Returns nil if it is followed, and otherwise the verdict that ends the request.
+  /// Follows a redirect, if the program allows it. Returns nil if it is followed, and otherwise the verdict that ends the request.
   ///
   /// - Parameter isCarriedOut: whether the request was carried out, so that the redirect only names a page to get.
-  func choose(
-    _ target: HTTPURL, isCarriedOut: Bool, _ next: NextAttempt, _ result: ExchangeResult
+  func follow(
+    _ target: HTTPURL, isCarriedOut: Bool, _ next: inout NextAttempt, _ result: ExchangeResult
   ) async -> AttemptDecision.Verdict? {
-    guard let decide = decisions.redirect, let response = result.response else { return nil }
+    var following = next
+    if isCarriedOut, !next.isPage { following.fetchPage(target) } else { following.follow(target) }
+    guard let decide = decisions.redirect, let response = result.response else {
+      next = following
+      return nil
+    }
     connection.release()
     let proposed = ProposedRedirect(
-      source: next.url, target: target, method: isCarriedOut ? .get : next.method,
+      source: next.url, target: target, method: following.method, headers: following.changeableHeaders,
       response: response.withoutBody)
     switch await control.ask({ try await decide(proposed) }) {
     case nil: return isCarriedOut ? .init(.ok, .cancelledDuringResponse) : .cancelled
     case .failure(let error):
       return .init(
         isCarriedOut ? .ok : .failed, .decisionFailed(.redirect, next.url, error))
-    case .success(.follow): return nil
-    case .success(.keep):
-      return isCarriedOut
-        ? .init(.ok, nil) : .init(.failed, .redirectKept(from: next.url, response.status))
+    case .success(let choice):
+      switch choice.kind {
+      case .follow(nil): break
+      case .follow(let change?):
+        do throws(TransferError) {
+          try following.check(change, in: session.configuration)
+        } catch {
+          return .init(isCarriedOut ? .ok : .failed, .decisionFailed(.redirect, next.url, error))
+        }
+        tracer?.hide(change.headers)
+        following.use(change)
+      case .keep:
+        return isCarriedOut
+          ? .init(.ok, nil) : .init(.failed, .redirectKept(from: next.url, response.status))
+      }
+      next = following
+      return nil
     }
   }
 

@@ -8,13 +8,10 @@ extension TransferRun {
   }
 
   /// Gets the page that a 303 named.
-  func fetchPage(
-    _ url: HTTPURL, after last: NextAttempt, _ history: AttemptHistory
-  ) async -> TransferResult {
-    var next = last
+  func fetchPage(_ page: NextAttempt, _ history: AttemptHistory) async -> TransferResult {
+    var next = page
     // The page's own attempts are not counted in the result.
     var pageHistory = history
-    next.fetchPage(url)
     pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
     while let result = try? await send(&next, pageHistory) {
       var facts = result.facts
@@ -24,11 +21,10 @@ extension TransferRun {
       }
       switch attempt(next, pageHistory, .none, result).decision(on: facts) {
       case .follow(let url):
-        if await choose(url, isCarriedOut: true, next, result) != nil {
+        if await follow(url, isCarriedOut: true, &next, result) != nil {
           return await conclude(history, .init(.ok, nil))
         }
         noteUnusedCredentials(of: url)
-        next.follow(url)
         pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
       case .conclude(let verdict):
         guard let page = result.response else { return await conclude(history, .init(.ok, nil)) }

@@ -83,7 +83,7 @@ extension TransferRun {
       bytesSent: history.bytesSent, totalBytesSent: history.totalBytesSent,
       duration: history.loop.start.duration(to: .now), sha256: history.sha256,
       isServerVerified: history.isServerVerified, metrics: history.metrics,
-      newConnections: history.newConnections,
+      newConnections: history.newConnections, tag: request.tag,
       error: verdict.error?.ending(as: verdict.outcome, history.response),
       mayBeSentAgain: resumeData?.uploadURL != nil
         || request.options.permitRepetition(

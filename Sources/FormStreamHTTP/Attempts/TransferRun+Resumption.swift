@@ -69,7 +69,9 @@ extension TransferRun {
       keeper.begin(data, in: earlier.file, after: earlier.file?.earlier)
       return nil
     }
-    if let obstacle = request.options.redirects.obstacle(from: url.origin, to: resource.url.origin) {
+    // The session's rules are not part of the caller's request.
+    let redirects = sharedRequest.value.options.redirects
+    if let obstacle = redirects.obstacle(from: url.origin, to: resource.url.origin) {
       let error = TransferError.storedUploadElsewhere(
         url, resource.url, in: request.options.resumeFile, because: obstacle)
       return AttemptDecision.Verdict(.failed, error).after(history.doubt)

@@ -37,22 +37,22 @@ final class TransferRun: Sendable {
     engine: Int
   ) {
     originalRequest = request
-    var options = request.options.bounded
-    if let response { options.responseTarget = .reader(response) }
-    var request = request
+    var request = request.prepared(in: session.configuration)
+    if let response { request.options.responseTarget = .reader(response) }
     let mayBecomeDownload =
-      options.responseTarget.isResumableFile
-      || options.decisions.or(session.configuration.decisions).responseHead != nil
+      request.options.responseTarget.isResumableFile
+      || request.options.decisions.or(session.configuration.decisions).responseHead != nil
     responseDownload = mayBecomeDownload ? ResponseDownload(request) : nil
-    options.responseTarget = options.responseTarget.storing(in: responseDownload)
-    request.options = options
+    request.options.responseTarget = request.options.responseTarget.storing(in: responseDownload)
+    let options = request.options
     sharedRequest = Shared(request)
     self.session = session
     self.engine = session.engines[engine]
     connection = ConnectionLease(
-      session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.areWaiting(in: session))
+      session.connectionLimit, on: engine, priority: options.priority,
+      isWaitedFor: WaitingRequest.areWaiting(in: session))
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
-    publisher = ProgressPublisher(pace: options.progressPace)
+    publisher = ProgressPublisher(pace: options.progressPace, tag: request.tag)
     control = TransferControl(self.engine)
     keeper = UploadKeeper(options)
     time = AttemptTime(limit: options.timeLimits.attempt)
@@ -121,16 +121,15 @@ final class TransferRun: Sendable {
         return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url):
-        if let verdict = await choose(url, isCarriedOut: true, next, result) {
+        if let verdict = await follow(url, isCarriedOut: true, &next, result) {
           return await conclude(history, verdict.after(history.doubt))
         }
-        return await fetchPage(url, after: next, history)
+        return await fetchPage(next, history)
       case .follow(let url):
-        if let verdict = await choose(url, isCarriedOut: false, next, result) {
+        if let verdict = await follow(url, isCarriedOut: false, &next, result) {
           return await conclude(history, verdict.after(history.doubt))
         }
         noteUnusedCredentials(of: url)
-        next.follow(url)
         history.noteRedirect(sendsKey: next.isKeyed)
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
@@ -208,7 +207,7 @@ final class TransferRun: Sendable {
       connection.release()
       let retry = TransferRetry(
         error: verdict.error, delay: $0, attempt: attempt, timeLeft: loop.patienceLeft(),
-        beginsOutage: loop.outage?.failures == 1)
+        beginsOutage: loop.outage?.failures == 1, tag: request.tag)
       tracer?.note(retry.note)
       await control.announce(retry, to: request.options.willRetry)
       publisher.begin(next.body, phase: .retrying)
@@ -284,7 +283,9 @@ final class TransferRun: Sendable {
     }
     wireRequest.noteUpload = noteUpload(attempt)
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
-    return await control.run(exchange, on: session.engines[connection.engine])
+    var result = await control.run(exchange, on: session.engines[connection.engine])
+    result.response?.tag = request.tag
+    return result
   }
 
   /// Checks a body of length 0 whose files may block.

@@ -13,15 +13,18 @@ final class ConnectionLease: Sendable {
 
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
+  private let priority: Int
   /// Whether the request gets a connection at once, because another request waits for this request.
   private let isWaitedFor: @Sendable () -> Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
-  /// - Parameter engine: the index of the engine that is used if it has a connection left.
-  init(_ limit: ConnectionLimit?, on engine: Int, isWaitedFor: @escaping @Sendable () -> Bool) {
+  /// - Parameters:
+  ///   - engine: the index of the engine that is used if it has a connection left.
+  ///   - priority: the request's place among those that wait.
+  init(_ limit: ConnectionLimit?, on engine: Int, priority: Int, isWaitedFor: @escaping @Sendable () -> Bool) {
     self.limit = limit
     self.isWaitedFor = isWaitedFor
-    preferredEngine = engine
+    (preferredEngine, self.priority) = (engine, priority)
   }
 
   /// The index of the engine that has the connection.
@@ -66,7 +69,8 @@ final class ConnectionLease: Sendable {
     var watch: Task<Void, Never>?
     let isHeldUp = Guarded(false)
     let waited = await control.wait(atMost: time) { accept in
-      ticket = limit.wait(for: origin, on: preferredEngine, mayShare: mayShare, accept: accept)
+      ticket = limit.wait(
+        for: origin, on: preferredEngine, priority: priority, mayShare: mayShare, accept: accept)
       if let patience {
         watch = Task {
           if await limit.isHeldUp(origin, for: patience, control) {

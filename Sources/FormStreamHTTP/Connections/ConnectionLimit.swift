@@ -2,7 +2,8 @@ import FormStreamPlatform
 
 /// Limits the number of connections to each origin, over all engines of a session.
 ///
-/// A request that would need one more connection waits in the queue of its origin, after the requests that came before it. Each
+/// A request that would need one more connection waits in the queue of its origin, after the requests with a higher priority, and after
+/// those with the same priority that came before it. Each
 /// origin has a queue of its own, so a server that hangs doesn't hold up requests to other servers.
 ///
 /// If a request waits for another request and keeps its own connection meanwhile, the other request gets a connection at once,
@@ -30,16 +31,17 @@ final class ConnectionLimit: Sendable {
 
   fileprivate final class Waiting: Sendable {
     let engine: Int
+    let priority: Int
     /// Whether the request may share a connection. This may become known only while the request waits.
     let mayShare: @Sendable () -> Bool
     /// Passes the slot to the request; returns false if the request doesn't want the slot any more.
     let accept: @Sendable (Slot) -> Bool
 
     init(
-      _ engine: Int, _ mayShare: @escaping @Sendable () -> Bool,
+      _ engine: Int, _ priority: Int, _ mayShare: @escaping @Sendable () -> Bool,
       _ accept: @escaping @Sendable (Slot) -> Bool
     ) {
-      (self.engine, self.mayShare, self.accept) = (engine, mayShare, accept)
+      (self.engine, self.priority, self.mayShare, self.accept) = (engine, priority, mayShare, accept)
     }
   }
 
@@ -80,14 +82,15 @@ final class ConnectionLimit: Sendable {
   /// Waits for a connection.
   ///
   /// - Parameters:
+  ///   - priority: requests with a higher priority come first.
   ///   - mayShare: asked when it is the request's turn.
   ///   - accept: called once with the connection, unless `leave` is called before. It returns false if the request doesn't want
   ///     the connection any more.
   func wait(
-    for origin: HTTPURL.Origin, on engine: Int, mayShare: @escaping @Sendable () -> Bool,
+    for origin: HTTPURL.Origin, on engine: Int, priority: Int, mayShare: @escaping @Sendable () -> Bool,
     accept: @escaping @Sendable (Slot) -> Bool
   ) -> Ticket {
-    let waiting = Waiting(engine, mayShare, accept)
+    let waiting = Waiting(engine, priority, mayShare, accept)
     let number = lanes.withLock { $0[origin, default: Lane(origin, parts)].append(waiting) }
     serve(origin)
     return Ticket(origin: origin, number: number, waiting: waiting)
@@ -97,7 +100,7 @@ final class ConnectionLimit: Sendable {
   func leave(_ ticket: Ticket) {
     lanes.withLock { lanes in
       guard lanes[ticket.origin]?.queue[ticket.number] === ticket.waiting else { return }
-      lanes[ticket.origin]?.queue[ticket.number] = nil
+      lanes[ticket.origin]?.leave(ticket.number)
       Self.removeIfIdle(ticket.origin, from: &lanes)
     }
   }
@@ -154,9 +157,12 @@ private struct Lane {
   private var uses: [Use]
   private var activities: [ObjectIdentifier: ConnectionActivity] = [:]
   /// The waiting requests, by numbers that increase.
-  var queue: [Int: ConnectionLimit.Waiting] = [:]
-  private var first = 0
+  private(set) var queue: [Int: ConnectionLimit.Waiting] = [:]
   private var end = 0
+  /// The numbers of the requests in the order of their turns, from the element at `first` on. A request that has left the queue is
+  /// found out when it would be its turn.
+  private var turns: [(priority: Int, number: Int)] = []
+  private var first = 0
 
   init(_ origin: HTTPURL.Origin, _ parts: [Int]) {
     (self.origin, self.parts) = (origin, parts)
@@ -169,25 +175,45 @@ private struct Lane {
 
   mutating func append(_ waiting: ConnectionLimit.Waiting) -> Int {
     queue[end] = waiting
+    let priority = waiting.priority
+    turns.insert((priority, end), at: turns[first...].partitioningIndex { $0.priority < priority })
     end += 1
     return end - 1
   }
 
+  /// Takes a request out of the queue before its turn.
+  mutating func leave(_ number: Int) {
+    queue[number] = nil
+    // If no turn comes for long, the turns of requests that have left must not pile up.
+    guard turns.count - first > 2 * queue.count + 32 else { return }
+    turns = turns[first...].filter { queue[$0.number] != nil }
+    first = 0
+  }
+
   /// Takes the first request out of the queue, if there is a connection for it.
   mutating func next() -> (ConnectionLimit.Waiting, ConnectionLimit.Slot)? {
-    while first < end {
-      if let waiting = queue[first] {
+    while first < turns.count {
+      let number = turns[first].number
+      if let waiting = queue[number] {
         guard let slot = take(preferring: waiting.engine, mayShare: waiting.mayShare()) else {
           return nil
         }
-        queue[first] = nil
-        first += 1
+        queue[number] = nil
+        endTurn()
         return (waiting, slot)
       }
       // The request left the queue.
-      first += 1
+      endTurn()
     }
     return nil
+  }
+
+  private mutating func endTurn() {
+    first += 1
+    // The room of the turns that are over is given back now and then, so that a turn costs the same on average however many wait.
+    guard first > 32, first > turns.count / 2 else { return }
+    turns.removeFirst(first)
+    first = 0
   }
 
   /// Takes a connection, unless other requests wait for one.
@@ -242,5 +268,24 @@ private struct Lane {
     } else {
       uses[slot.engine].exclusive -= 1
     }
+  }
+}
+
+extension RandomAccessCollection {
+  /// The index of the first element that belongs to the second part; the end if none does. All elements that belong to the second
+  /// part come after those that don't.
+  fileprivate func partitioningIndex(where isInSecondPart: (Element) -> Bool) -> Index {
+    var (low, count) = (startIndex, count)
+    while count > 0 {
+      let half = count / 2
+      let middle = index(low, offsetBy: half)
+      if isInSecondPart(self[middle]) {
+        count = half
+      } else {
+        low = index(after: middle)
+        count -= half + 1
+      }
+    }
+    return low
   }
 }

@@ -3,7 +3,7 @@
 ///
 /// For each attempt the closures are called in this order: ``challenge`` if the server responds 401, ``redirect`` if it
 /// responds with a redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the
-/// library come before the closures: a closure can forbid a redirect, but it can't allow a redirect from https to http, and it
+/// library come before the closures: a closure can forbid a redirect, or change what is sent, but it can't allow a redirect from https to http, and it
 /// can't turn a failure into a success.
 ///
 /// The time that a closure takes doesn't count as a stall. The limit of an attempt (``TimeLimits/attempt``) includes the time
@@ -52,6 +52,9 @@ public struct AuthenticationChallenge: Sendable {
   public let failureCount: Int
   /// The response, without its body.
   public let response: TransferResponse
+  /// The tag of the request; see ``TransferRequest/tag``. If several requests wait for the same credentials, it is the tag of the
+  /// first of them.
+  public var tag: (any Sendable)? { response.tag }
 
   /// The scheme of the first offer, such as `Bearer`; nil if the server names none.
   public var scheme: String? { offers.first?.scheme }
@@ -65,22 +68,68 @@ public struct AuthenticationChallenge: Sendable {
 public struct ProposedRedirect: Sendable {
   /// The URL that responded.
   public let source: HTTPURL
-  /// The URL that the request would be sent to. Another origin receives none of the request's headers and credentials.
+  /// The URL that the request would be sent to.
   public let target: HTTPURL
   /// The method that would be sent: GET for the page that a 303 names.
   public let method: HTTPMethod
+  /// The headers that would be sent, without the ones that follow from the body and the settings. None of the request's own
+  /// headers and credentials are sent to another origin.
+  public let headers: HTTPHeaders
   /// The response, without its body.
   public let response: TransferResponse
 
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public var tag: (any Sendable)? { response.tag }
   /// The status of the response.
   public var status: Int { response.status }
 }
 
-/// Whether a redirect is followed.
-public enum RedirectChoice: Sendable {
+/// Whether a redirect is followed, and what is sent then.
+public struct RedirectChoice: Hashable, Sendable {
+  /// What is sent in place of what would be sent.
+  struct Change: Hashable, Sendable {
+    let headers: HTTPHeaders
+    /// Nil if the method stays.
+    let method: HTTPMethod?
+  }
+
+  enum Kind: Hashable {
+    case follow(Change?)
+    case keep
+  }
+
+  let kind: Kind
+
   /// The request is sent to the target.
-  case follow
+  public static let follow = RedirectChoice(kind: .follow(nil))
+
+  /// The request is sent to the target with other headers, and perhaps with another method.
+  ///
+  /// ```swift
+  /// decisions.redirect = { redirect in
+  ///   var headers = redirect.headers
+  ///   headers["X-Storage-Class"] = "cold"
+  ///   return .follow(with: headers)
+  /// }
+  /// ```
+  ///
+  /// The choice holds until a redirect leads to another origin. If the rules forbid it, nothing is sent to the target, and the
+  /// request ends with `decisionFailed`.
+  ///
+  /// - Parameters:
+  ///   - headers: replaces ``ProposedRedirect/headers``. A header that another origin would not receive is sent if it is given here.
+  ///     Headers that follow from the body and the settings stay as they are, and can't be given: `Content-Type` and the others that
+  ///     begin with `Content-`, `Idempotency-Key`, the headers of an upload that can go on, and `Range`, `If-Range` and
+  ///     `Accept-Encoding` of a download. Credentials in a header still need encryption if the request demands it
+  ///     (``TransferOptions/requiresEncryptionForCredentials``).
+  ///   - method: replaces ``ProposedRedirect/method``. A GET can become a HEAD, and the reverse. A method that changes something can
+  ///     become another one that does, with the same body, unless only the old one is idempotent. All else would make the response
+  ///     to one request count as the response to another. The method of a download, or of an upload that can go on, stays.
+  public static func follow(with headers: HTTPHeaders, method: HTTPMethod? = nil) -> RedirectChoice {
+    RedirectChoice(kind: .follow(Change(headers: headers, method: method)))
+  }
+
   /// The redirect is the response. The request has then failed with `redirectRefused`, unless the redirect was a 303, which
   /// says that the request was carried out.
-  case keep
+  public static let keep = RedirectChoice(kind: .keep)
 }

@@ -74,6 +74,8 @@ public struct DownloadResult: Sendable {
   public var outcome: TransferResult.Outcome { transfer.outcome }
   /// Why the outcome is not `ok`.
   public var error: TransferError? { transfer.error }
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public var tag: (any Sendable)? { transfer.tag }
 }
 
 extension DownloadResult {

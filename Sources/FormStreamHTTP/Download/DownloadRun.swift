@@ -23,12 +23,11 @@ final class DownloadRun: Sendable {
     engine: Engine
   ) {
     (originalRequest, self.settings, self.session) = (request, settings, session)
-    var request = request
-    request.options = request.options.bounded
+    let request = request.prepared(in: session.configuration)
     self.request = request
     self.engine = engine
     control = TransferControl(engine)
-    publisher = ProgressPublisher(pace: request.options.progressPace)
+    publisher = ProgressPublisher(pace: request.options.progressPace, tag: request.tag)
   }
 
   // MARK: From any thread
@@ -94,7 +93,7 @@ final class DownloadRun: Sendable {
         let wait = await history.loop.wait(after: verdict, control) {
           note("Continuing in \($0.inSeconds): \(verdict.error?.description ?? "")")
           await control.announce(
-            TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
+            TransferRetry(error: verdict.error, delay: $0, attempt: attempt, tag: request.tag),
             to: request.options.willRetry)
           publisher.update { $0.phase = .retrying }
         }
@@ -117,6 +116,7 @@ final class DownloadRun: Sendable {
   /// response has arrived.
   private func prepare() async throws(TransferError) -> ResumableFile? {
     let url = try request.url.appending(request.query)
+    try request.checkEncryption()
     guard request.method == .get, request.body == nil else {
       throw .downloadOfOtherThanGET
     }
@@ -203,7 +203,8 @@ final class DownloadRun: Sendable {
       let before = history.attempts
       request.options.willRetry = { retry in
         willRetry(
-          TransferRetry(error: retry.error, delay: retry.delay, attempt: before + retry.attempt))
+          TransferRetry(
+            error: retry.error, delay: retry.delay, attempt: before + retry.attempt, tag: retry.tag))
       }
     }
     request.options.retry = history.loop.remainingPolicy
@@ -328,7 +329,7 @@ final class DownloadRun: Sendable {
   // MARK: Between requests
 
   private func note(_ text: String) {
-    request.options.trace?(TransferTrace(kind: .note, text: text))
+    request.options.trace?(TransferTrace(kind: .note, text: text, tag: request.tag))
   }
 
   /// Runs code that may block on a worker thread. Waits for the code even if the download is cancelled.
@@ -377,7 +378,7 @@ final class DownloadRun: Sendable {
       contentLength: nil, framing: .noBody, bytesSent: 0, totalBytesSent: 0,
       duration: history.loop.start.duration(to: .now), sha256: nil,
       isServerVerified: history.isServerVerified, metrics: history.metrics,
-      newConnections: history.newConnections,
+      newConnections: history.newConnections, tag: request.tag,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(
       transfer: transfer, file: file, received: history.received, unstored: history.unstored,

@@ -14,6 +14,8 @@ extension TransferError {
     /// The request is encrypted, and would be sent without encryption.
     case losesEncryption
     case notEncrypted
+    /// The session doesn't allow requests without encryption to the host.
+    case notEncryptedInSession
     case otherOrigin
     /// The request may have been carried out, and another server doesn't get the idempotency key.
     case otherOriginWithoutKey
@@ -28,6 +30,7 @@ extension TransferError {
       case .limit(let limit): "at most \(counted(limit, "redirect is", "redirects are")) followed"
       case .losesEncryption: "an encrypted request is not sent again without encryption"
       case .notEncrypted: "only redirects to https are allowed"
+      case .notEncryptedInSession: .onlyEncrypted
       case .otherOrigin:
         "that is another server, and redirects to other servers are not allowed "
           + "(\(SettingName.otherOrigins) allows them)"
@@ -72,6 +75,19 @@ extension TransferError {
     TransferError(
       .respondedEarly, on: url.description,
       "The server at \(url) responded 303 before it had the complete body.")
+  }
+
+  static func derivedHeaderOfRedirect(_ name: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) follows from the request's body or its settings, so a redirect can't change it: leave it out.")
+  }
+
+  static func methodOfRedirect(_ old: HTTPMethod, _ new: HTTPMethod) -> TransferError {
+    TransferError(
+      .invalidSetting, on: new.description,
+      "A redirect can't change this \(old) to \(new), because the response would not show what became of the \(old): follow "
+        + "the redirect with \(old), or keep it and send another request.")
   }
 
   static func redirectKept(from url: HTTPURL, _ status: Int) -> TransferError {

@@ -61,6 +61,12 @@ extension TransferError {
     TransferError(.invalidHeader, on: name, "\(flaw)")
   }
 
+  static func headerOfOneRequest(_ name: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) is about one request, and can't be one that a session sends with all: set it in the request.")
+  }
+
   static func secondHeader(_ name: String) -> TransferError {
     TransferError(
       .invalidHeader, on: name,
@@ -93,8 +99,20 @@ extension TransferError {
       + "out.")
 }
 
+extension Message {
+  /// Why a session doesn't reach a host over http.
+  static let onlyEncrypted: Message =
+    "the session allows only https (requiresHTTPS), except to the hosts in unencryptedHosts"
+}
+
 /// Options that a request can't have.
 extension TransferError {
+  static func notEncrypted(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .encryptionRequired, on: url.description,
+      "The request to \(url) would not be encrypted, and \(Message.onlyEncrypted): use https, or add the host to them.")
+  }
+
   static func rateTooSmall(_ rate: Int64) -> TransferError {
     TransferError(
       .invalidSetting, on: "maximumRate",

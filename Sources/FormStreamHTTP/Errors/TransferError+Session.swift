@@ -28,9 +28,10 @@ extension TransferError {
   static func decisionFailed(
     _ decision: Decision, _ url: HTTPURL, _ error: any Error
   ) -> TransferError {
-    TransferError(
+    let reason = "\(error)"
+    return TransferError(
       .decisionFailed, on: url.description,
-      "The program's decision about \(decision.rawValue) from \(url) failed: \(error).",
+      "The program's decision about \(decision.rawValue) from \(url) failed: \(reason)\(reason.hasSuffix(".") ? "" : ".")",
       underlying: error)
   }
 }

@@ -34,6 +34,8 @@ public struct TransferError: Error, Sendable {
     public static let decisionFailed = Code(rawValue: "decision-failed")
     /// Credentials would be sent without encryption; see ``TransferOptions/requiresEncryptionForCredentials``.
     public static let credentialsNotEncrypted = Code(rawValue: "credentials-not-encrypted")
+    /// The request would be sent without encryption; see ``TransferSession/Configuration/requiresHTTPS``.
+    public static let encryptionRequired = Code(rawValue: "encryption-required")
     /// The server has refused the same credentials before, and the session doesn't send them again.
     public static let credentialsRefused = Code(rawValue: "credentials-refused")
     /// The resolver doesn't know the host.

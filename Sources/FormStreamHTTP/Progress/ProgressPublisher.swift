@@ -19,9 +19,11 @@ final class ProgressPublisher: Sendable {
   private let pace: ProgressPace
   private let start = ContinuousClock.now
 
-  init(pace: ProgressPace) {
+  init(pace: ProgressPace, tag: (any Sendable)? = nil) {
     self.pace = .atMost(every: pace.interval.bounded)
-    state = Guarded(State(current: TransferProgress()))
+    var current = TransferProgress()
+    current.tag = tag
+    state = Guarded(State(current: current))
   }
 
   var current: TransferProgress {

@@ -53,6 +53,8 @@ public struct TransferProgress: Sendable {
   public internal(set) var responseTotal: Int64?
   /// The time since the transfer started.
   public internal(set) var elapsed: Duration = .zero
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public internal(set) var tag: (any Sendable)?
 
   var layout: BodyLayout?
   /// Whether the request has a body.
@@ -65,7 +67,8 @@ public struct TransferProgress: Sendable {
   /// Creates a state, for tests of code that shows progress. The bytes that were handed over were also read.
   public init(
     _ phase: Phase, handedOver: Int64 = 0, total: Int64?, acknowledged: Int64? = nil,
-    received: Int64 = 0, responseTotal: Int64? = nil, attempt: Int = 1, elapsed: Duration = .zero
+    received: Int64 = 0, responseTotal: Int64? = nil, attempt: Int = 1, elapsed: Duration = .zero,
+    tag: (any Sendable)? = nil
   ) {
     self.phase = phase
     read = handedOver
@@ -79,6 +82,7 @@ public struct TransferProgress: Sendable {
     self.responseTotal = responseTotal
     self.attempt = attempt
     self.elapsed = elapsed
+    self.tag = tag
   }
 
   /// Takes the last byte back if the current attempt has not handed it over: without that byte, the body is not complete.

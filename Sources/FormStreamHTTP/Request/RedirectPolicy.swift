@@ -10,6 +10,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   public var allowsOtherOrigins = false
   /// Whether only redirects to URLs of https are followed. A redirect from https to http is never followed.
   public var requiresHTTPS = false
+  /// The only hosts that are reached over http; nil if all hosts may be.
+  var unencryptedHosts: ProxyExceptions?
   /// Which of the statuses 301, 302 and 303 are followed like 307: the same request, with its body, is sent to the new URL.
   package var repeatingStatuses: Set<Int> = []
 

@@ -14,6 +14,10 @@ public struct TransferOptions: Sendable {
   public var resumeFile: LocalPath?
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
+  /// Which of the requests that wait for a connection to the same host is sent first: the one with the highest number, and of
+  /// those with the same number, the one that has waited longest. A request that is being sent is not interrupted, and one with a
+  /// low number waits as long as others with higher numbers come.
+  public var priority = 0
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
   public var expectation = ContinuePolicy.automatic
   /// The time limits.
@@ -35,8 +39,11 @@ public struct TransferOptions: Sendable {
   /// A key by which the server recognizes a repeated request, so that the server carries it out only once.
   public var idempotencyKey: IdempotencyKey?
   /// The names of headers that are left out. Only headers that every request would otherwise have can be left out: `Accept`,
-  /// `Accept-Encoding`, `Content-Type` and `User-Agent`. Other headers are sent anyway.
+  /// `Accept-Encoding`, `Content-Type`, `User-Agent`, and those of ``TransferSession/Configuration/headers``. Other headers are
+  /// sent anyway.
   public var omittedHeaders: [String] = []
+  /// The headers of the session that are sent to any origin.
+  var headersForAnyOrigin: HTTPHeaders = [:]
   /// How the body is coded while it is sent.
   public var bodyCoding = BodyCoding.none
   /// How many bytes of a body of unknown length are read into memory before the request is sent. If the body ends within these

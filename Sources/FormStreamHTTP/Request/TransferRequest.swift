@@ -19,6 +19,9 @@ public struct TransferRequest: Sendable {
   public var body: TransferBody?
   /// The credentials; if nil, the credentials in the URL are used.
   public var credentials: Credentials?
+  /// Anything by which the program recognizes the request, such as a description or the key of a record. It is not sent. The
+  /// request's results, responses, decisions, retries, progress and traces have it, too.
+  public var tag: (any Sendable)?
   /// How the request is sent.
   public var options: TransferOptions {
     get { sharedOptions.value }

@@ -9,14 +9,17 @@ public struct TransferRetry: Sendable {
   /// How much longer a server is tried that keeps the unfinished upload and doesn't go on with it (``RetryPolicy/patience``); nil if
   /// attempts are the limit.
   public let timeLeft: Duration?
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public let tag: (any Sendable)?
   /// Whether this is the first attempt of that time.
   package let beginsOutage: Bool
 
   init(
-    error: TransferError?, delay: Duration, attempt: Int, timeLeft: Duration? = nil, beginsOutage: Bool = false
+    error: TransferError?, delay: Duration, attempt: Int, timeLeft: Duration? = nil, beginsOutage: Bool = false,
+    tag: (any Sendable)?
   ) {
     (self.error, self.delay, self.attempt) = (error, delay, attempt)
-    (self.timeLeft, self.beginsOutage) = (timeLeft, beginsOutage)
+    (self.timeLeft, self.beginsOutage, self.tag) = (timeLeft, beginsOutage, tag)
   }
 
   /// The retry as a line of a trace.

@@ -97,6 +97,6 @@ public struct OpenResponse: Sendable {
   package func response(with body: [UInt8], isTruncated: Bool) -> TransferResponse {
     TransferResponse(
       status: status, version: version, url: url, headers: headers, body: body,
-      isTruncated: isTruncated)
+      isTruncated: isTruncated, tag: task.request.tag)
   }
 }

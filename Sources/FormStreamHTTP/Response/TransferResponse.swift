@@ -9,19 +9,21 @@ public struct TransferResponse: Sendable {
   /// The URL that the response came from, after all redirects.
   public let url: HTTPURL
   /// The headers.
-  public let headers: HTTPHeaders
+  public private(set) var headers: HTTPHeaders
   /// The body, or the part of it that was kept; empty if it went to another target.
-  public let body: [UInt8]
+  public private(set) var body: [UInt8]
   /// Whether a part of the body is missing. This can happen in a result that has an error, in the response to a refused
   /// request, and with ``ResponseTarget/truncated(at:)``.
   public internal(set) var isTruncated: Bool
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public internal(set) var tag: (any Sendable)?
   /// The outcome of the request, for errors about this response; nil if the request's result has the outcome.
   package var outcome: TransferResult.Outcome?
 
   /// Creates a response, for tests of code that handles one.
   public init(
     status: Int, version: String = "1.1", url: HTTPURL, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    isTruncated: Bool = false
+    isTruncated: Bool = false, tag: (any Sendable)? = nil
   ) {
     self.status = status
     self.version = version
@@ -29,27 +31,28 @@ public struct TransferResponse: Sendable {
     self.headers = headers
     self.body = body
     self.isTruncated = isTruncated
+    self.tag = tag
   }
 
   var withoutBody: TransferResponse {
-    TransferResponse(
-      status: status, version: version, url: url, headers: headers, body: [],
-      isTruncated: isTruncated)
+    var response = self
+    response.body = []
+    return response
   }
 
   /// This response with a `Location` that traces and records don't show.
   func hidingLocation(_ location: String) -> TransferResponse {
-    var headers = headers
-    headers.set("Location", location, isSecret: true)
-    return TransferResponse(
-      status: status, version: version, url: url, headers: headers, body: body, isTruncated: isTruncated)
+    var response = self
+    response.headers.set("Location", location, isSecret: true)
+    return response
   }
 
   /// This response with at most `limit` bytes of the body.
   func keeping(_ limit: Int) -> TransferResponse {
-    TransferResponse(
-      status: status, version: version, url: url, headers: headers,
-      body: Array(body.prefix(limit)), isTruncated: isTruncated || body.count > limit)
+    var response = self
+    response.body = Array(body.prefix(limit))
+    response.isTruncated = isTruncated || body.count > limit
+    return response
   }
 
   /// The body as text, with malformed UTF-8 replaced.

@@ -72,6 +72,8 @@ public struct TransferResult: Sendable {
   public let metrics: TransferMetrics?
   /// How many connections were made for the request.
   package let newConnections: Int
+  /// The tag of the request; see ``TransferRequest/tag``.
+  public internal(set) var tag: (any Sendable)?
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
   /// Whether callers that count the attempts themselves may send the request again.
@@ -100,7 +102,7 @@ public struct TransferResult: Sendable {
       attempts: attempts, redirects: redirects, contentLength: contentLength, framing: framing,
       bytesSent: bytesSent, totalBytesSent: totalBytesSent, duration: duration, sha256: sha256,
       isServerVerified: isServerVerified, metrics: metrics,
-      newConnections: newConnections, error: nil)
+      newConnections: newConnections, tag: tag, error: nil)
   }
 }
 
@@ -112,13 +114,13 @@ extension TransferResult {
   public init(
     _ outcome: Outcome, url: HTTPURL, method: HTTPMethod = .post, response: TransferResponse? = nil,
     error: TransferError? = nil, attempts: Int = 1, bytesSent: Int64 = 0, duration: Duration = .zero,
-    idempotencyKey: IdempotencyKey? = nil
+    idempotencyKey: IdempotencyKey? = nil, tag: (any Sendable)? = nil
   ) {
     self.init(
       url: url, method: method, outcome: outcome, response: response,
       idempotencyKey: idempotencyKey, attempts: attempts, redirects: 0, contentLength: bytesSent,
       framing: .contentLength, bytesSent: bytesSent, totalBytesSent: bytesSent, duration: duration,
-      sha256: nil, isServerVerified: nil, metrics: nil, newConnections: 0,
+      sha256: nil, isServerVerified: nil, metrics: nil, newConnections: 0, tag: tag,
       error: error?.ending(as: outcome, response))
   }
 }

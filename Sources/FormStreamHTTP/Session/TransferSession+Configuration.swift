@@ -10,8 +10,8 @@ extension TransferSession {
     public var idleLimit: Duration = .seconds(15)
     /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
     ///
-    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order in which
-    /// they were started. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
+    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order of
+    /// their ``TransferOptions/priority``, and of their start. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
     /// count as one after the first response. Before the first response, each request counts. A request that is paused while it
     /// is sent counts, and so does an ``OpenResponse`` that is not read to its end: to keep several responses open while other
     /// requests are sent, allow more connections. Browsers and `URLSession` use six connections for HTTP/1.1: enough for most
@@ -37,6 +37,13 @@ extension TransferSession {
     public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
     /// Which proxy requests go through. By default none, even if the environment names a proxy.
     public var proxy = ProxySettings.none
+    /// Whether all requests must be encrypted, except requests to the hosts in ``unencryptedHosts``. A request to another http URL
+    /// fails with `encryptionRequired`, and nothing is sent. Redirects to such a URL are not followed, and uploads that a server keeps
+    /// there are not continued. For the redirects of one request, see ``RedirectPolicy/requiresHTTPS``.
+    public var requiresHTTPS = false
+    /// The hosts that may be reached without encryption although ``requiresHTTPS`` is set, separated by commas, as for
+    /// ``ProxySettings/proxy(_:except:)``: names, which include the names below them, addresses, and blocks such as `10.0.0.0/8`.
+    public var unencryptedHosts = ""
     /// Which addresses of hosts are used.
     public var addressFamily = AddressFamily.any
     /// The interface of this machine that connections are made from: the name of an interface, an address or a host name; nil
@@ -54,6 +61,13 @@ extension TransferSession {
     public var replacedHosts: [HostReplacement] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
+    /// Headers that each request has, unless it has its own of the same name.
+    ///
+    /// The credentials of a request take precedence over an `Authorization` here. A request leaves a header out by
+    /// ``TransferOptions/omittedHeaders``. After a redirect to another origin, the headers that are secret, as
+    /// ``FormStreamMultipart/HTTPHeaders/Field/isSecret`` says, are not sent; the others are. Headers about one request can't be set
+    /// here: `Host`, `Range`, `If-Range`, `Idempotency-Key`, those of an upload that can go on, and those that begin with `Content-`.
+    public var headers: HTTPHeaders = [:]
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
     ///
     /// Credentials that a server refused are not sent to that server again.
@@ -65,6 +79,16 @@ extension TransferSession {
     public var cookies = CookiePolicy.none
     /// The closures with which the program decides about all requests.
     public var decisions = Decisions()
+    /// Receives the traces of all requests; see ``TransferOptions/trace``, which is called, too. ``TransferTrace/tag`` says which
+    /// request a trace is about.
+    public var trace: (@Sendable (TransferTrace) -> Void)?
+    /// Receives the progress of all requests and downloads, whoever else watches it; see ``TransferProgress/tag``. The closure is
+    /// called on an unspecified thread, for each request one call at a time. The last call for a request ends before its result is
+    /// there. While the closure runs, only the newest state of the request waits; see ``ProgressPace``.
+    public var progress: ProgressHandler?
+    /// Called before any request is sent again; see ``TransferOptions/willRetry``, which is called first. ``TransferRetry/tag`` says
+    /// which request it is.
+    public var willRetry: (@Sendable (TransferRetry) -> Void)?
     /// Answers all requests in place of their hosts; nil if requests go to their hosts.
     var testServer: TestServer?
     /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget. The budget keeps a
@@ -120,6 +144,7 @@ extension TransferSession.Configuration {
     if let maximum = maximumConnectionsPerHost, maximum < 1 {
       throw .connectionCountTooSmall(maximum)
     }
+    try headers.checkOfSession()
     guard HTTPSyntax.isFieldValue(userAgent.utf8) else {
       throw .controlCharacterInUserAgent(userAgent)
     }

@@ -156,7 +156,8 @@ public final class TransferSession: Sendable {
 
   /// Starts a request or a download, unless ``finish()`` was called.
   ///
-  /// - Parameter isOfDownload: whether a download sends this request. It is started even after ``finish()`` was called.
+  /// - Parameter isOfDownload: whether a download sends this request. It is started even after ``finish()`` was called, and the
+  ///   session's closure gets the progress of the download alone.
   func start<Work: TransferWork>(
     _ run: Work, isOfDownload: Bool = false
   ) -> TransferTask<Work.Success> {
@@ -165,8 +166,9 @@ public final class TransferSession: Sendable {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
       }
       // The task can't end before this lock is released, because its end is noted under the same lock.
+      let progress = isOfDownload ? nil : configuration.progress
       let task = TransferTask(run) { [started = self.started] run in
-        let result = await run.perform()
+        let result = await run.perform(passingProgressTo: progress)
         started.withLock { started in
           started.tasks[ObjectIdentifier(run)] = nil
           started.requestsOfDownloads.remove(ObjectIdentifier(run))

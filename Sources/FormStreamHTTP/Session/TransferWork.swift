@@ -21,6 +21,22 @@ protocol TransferWork<Success>: AnyObject, Sendable {
   func cancel()
 }
 
+extension TransferWork {
+  /// Carries the work out, and passes its progress on. The last call of the closure ends before this function returns.
+  nonisolated(nonsending) func perform(
+    passingProgressTo progress: TransferSession.ProgressHandler?
+  ) async -> Success {
+    guard let progress else { return await perform() }
+    // The closure may block, so it doesn't run on the engine's thread, where this task and its children run.
+    let reports = Task.detached { [updates = publisher.updates(), control] in
+      await ProgressPublisher.pass(updates, to: progress, of: control)
+    }
+    let result = await perform()
+    await reports.value
+    return result
+  }
+}
+
 extension TransferRun: TransferWork {
   func pause() { control.pause() }
   func resume() { control.resume() }

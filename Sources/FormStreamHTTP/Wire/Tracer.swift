@@ -4,19 +4,25 @@ import FormStreamMultipart
 /// Reports the traffic to the caller's trace hook, with secrets masked.
 final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
+  private let tag: (any Sendable)?
   /// The names of the headers that the request declares secret.
-  private let secretNames: Set<String>
+  private let secretNames: Guarded<Set<String>>
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
-    self.report = report
-    secretNames = Set(request.headers.fields.filter(\.isSecret).map { $0.name.lowercased() })
+    (self.report, tag) = (report, request.tag)
+    secretNames = Guarded(request.headers.secretNames)
+  }
+
+  /// Masks the headers that the caller of the request declares secret later.
+  func hide(_ headers: HTTPHeaders) {
+    secretNames.withLock { $0.formUnion(headers.secretNames) }
   }
 
   /// - Parameter isURLSecret: whether the whole URL is secret.
   func requestHead(_ text: String, isURLSecret: Bool) {
     let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
     let shown = [requestLine(lines.first ?? "", isURLSecret)] + lines.dropFirst().map(header)
-    report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n")))
+    report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n"), tag: tag))
   }
 
   /// RFC 9112 §3: request-line = method SP request-target SP HTTP-version
@@ -29,16 +35,16 @@ final class Tracer: Sendable {
   private func header(_ line: Substring) -> String {
     guard let colon = line.firstIndex(of: ":") else { return String(line) }
     let name = line[..<colon]
-    let isSecret = secretNames.contains(name.lowercased()) || SecretNames.contains(name.utf8)
+    let isSecret = secretNames.withLock { $0.contains(name.lowercased()) } || SecretNames.contains(name.utf8)
     return isSecret ? "\(name): ***" : String(line).hidingURLSecrets
   }
 
   func responseHead(_ text: String) {
-    report(TransferTrace(kind: .responseHead, text: text))
+    report(TransferTrace(kind: .responseHead, text: text, tag: tag))
   }
 
   func note(_ text: String) {
-    report(TransferTrace(kind: .note, text: text))
+    report(TransferTrace(kind: .note, text: text, tag: tag))
   }
 
   /// Reports how many bytes of bodies were sent and received.
@@ -59,6 +65,10 @@ final class Tracer: Sendable {
     let line = String(text.trimmingSuffix { $0.isWhitespace })
     if shown.contains(where: line.hasPrefix) { note(line) }
   }
+}
+
+extension HTTPHeaders {
+  fileprivate var secretNames: Set<String> { Set(fields.filter(\.isSecret).map { $0.name.lowercased() }) }
 }
 
 extension String {

@@ -103,6 +103,18 @@ extension ReplacedCall {
       configuration.tls.pin = PublicKeyPin("sha256//" + digest)
       try await server.expectRefusedCertificate(.publicKeyMismatch, configuration)
     },
+    ReplacedCall("`requestSerializer setValue:forHTTPHeaderField:`") { _, url, _, server in
+      var configuration = TransferSession.Configuration()
+      configuration.headers = ["Accept-Language": "de"]
+      _ = try await TransferSession(configuration).get(url)
+      #expect(try server.last.header("Accept-Language") == "de")
+    },
+    ReplacedCall("`setTaskWillPerformHTTPRedirectionBlock:`", answering: Self.moved) { session, url, _, server in
+      var request = try TransferRequest(.get, url)
+      request.options.decisions.redirect = { _ in .follow(with: ["X-Moved": "1"]) }
+      try await session.send(request)
+      #expect(try server.last.header("X-Moved") == "1")
+    },
     ReplacedCall("`throttleBandwidthWithPacketSize:delay:`") { session, url, photo, server in
       var request = try TransferRequest(.put, url, body: .file(photo))
       request.options.maximumRate = 1 << 20
@@ -125,4 +137,9 @@ extension ReplacedCall {
       session.cancelAll()
     },
   ]
+
+  /// Redirects the first request.
+  static func moved(_ request: RecordedRequest) -> [ScriptedStep] {
+    request.number == 0 ? .good(307, headers: [("Location", "/b")]) : .good()
+  }
 }

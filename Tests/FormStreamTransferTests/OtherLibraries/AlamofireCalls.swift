@@ -96,6 +96,12 @@ extension ReplacedCall {
       #expect(await session.result(of: request).status == 307)
       #expect(server.requests.count == 1)
     },
+    ReplacedCall("`Redirector(behavior: .modify { … })`", answering: Self.moved) { session, url, photo, server in
+      var request = try TransferRequest(.post, url, body: .file(photo))
+      request.options.decisions.redirect = { .follow(with: $0.headers, method: .put) }
+      try await session.send(request)
+      #expect(try server.last.method == "PUT" && server.last.bodyText == "sunset")
+    },
     ReplacedCall("`.authenticate(username: \"me\", password: \"secret\")`", answering: Self.basic) {
       session, url, _, server in
       var request = try TransferRequest(.get, url)
@@ -114,6 +120,13 @@ extension ReplacedCall {
       var request = try TransferRequest(.get, url)
       request.options.trace = { line in lines.withLock { $0.append(line.text) } }
       try await session.send(request)
+      #expect(lines.withLock { $0.contains { $0.hasPrefix("GET /a HTTP/1.1") } })
+    },
+    ReplacedCall("`Session(eventMonitors: [monitor])`") { _, url, _, _ in
+      let lines = Guarded<[String]>([])
+      var configuration = TransferSession.Configuration()
+      configuration.trace = { line in lines.withLock { $0.append(line.text) } }
+      _ = try await TransferSession(configuration).get(url)
       #expect(lines.withLock { $0.contains { $0.hasPrefix("GET /a HTTP/1.1") } })
     },
     ReplacedCall("`Session(configuration: configuration)`") { _, url, _, server in

@@ -92,6 +92,12 @@ extension ReplacedCall {
       #expect(await session.result(of: request).status == 307)
       #expect(server.requests.count == 1)
     },
+    ReplacedCall("`willPerformHTTPRedirection` with another request", answering: Self.moved) { session, url, _, server in
+      var request = try TransferRequest(.get, url)
+      request.options.decisions.redirect = { _ in .follow(with: ["X-Moved": "1"]) }
+      try await session.send(request)
+      #expect(try server.last.header("X-Moved") == "1")
+    },
     ReplacedCall("`didReceive response` with its disposition") { session, url, _, _ in
       var request = try TransferRequest(.get, url)
       request.options.decisions.responseHead = { head in head.status == 200 ? .dropped : nil }
@@ -138,6 +144,41 @@ extension ReplacedCall {
       request.options.timeLimits.attempt = .seconds(600)
       try await session.send(request)
       #expect(server.requests.count == 1)
+    },
+    ReplacedCall("`taskDescription`, `URLProtocol.setProperty`") { session, url, _, _ in
+      var request = try TransferRequest(.get, url)
+      request.tag = "sunset"
+      let result = await session.result(of: request)
+      #expect(result.tag as? String == "sunset")
+    },
+    ReplacedCall("`URLSessionTask.priority`") { session, url, _, server in
+      var request = try TransferRequest(.get, url)
+      request.options.priority = 1
+      try await session.send(request)
+      #expect(server.requests.count == 1)
+    },
+    ReplacedCall("`httpAdditionalHeaders`") { _, url, _, server in
+      var configuration = TransferSession.Configuration()
+      configuration.headers = ["Accept-Language": "de"]
+      _ = try await TransferSession(configuration).get(url)
+      #expect(try server.last.header("Accept-Language") == "de")
+    },
+    ReplacedCall("the session's `delegate`, for all tasks") { _, url, photo, _ in
+      let (sent, lines) = (Guarded<[Int64]>([]), Guarded<[String]>([]))
+      var configuration = TransferSession.Configuration()
+      configuration.progress = { progress in sent.withLock { $0.append(progress.handedOver) } }
+      configuration.trace = { line in lines.withLock { $0.append(line.text) } }
+      configuration.willRetry = { retry in lines.withLock { $0.append("attempt \(retry.attempt)") } }
+      try await TransferSession(configuration).put(url, file: photo)
+      #expect(sent.withLock { $0.last } == 6 && !lines.withLock { $0.isEmpty })
+    },
+    ReplacedCall("`NSAllowsArbitraryLoads`, `NSExceptionDomains`") { _, url, _, server in
+      var configuration = TransferSession.Configuration()
+      configuration.requiresHTTPS = true
+      configuration.unencryptedHosts = "example.org"
+      let request = try TransferRequest(.get, url)
+      let result = try await TransferSession(configuration).result(of: request)
+      #expect(result.error?.code == .encryptionRequired && server.requests.isEmpty)
     },
     ReplacedCall("`httpCookieStorage`", answering: { _ in .good(headers: [("Set-Cookie", "a=b")]) }) {
       _, url, _, server in

@@ -55,6 +55,15 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.sending.puts = true },
     Flag(
+      long: "make-collections", group: .batch, verbs: [.send],
+      summary: "Make missing folders of --put on a WebDAV server (MKCOL)",
+      detail: """
+        If the server refuses a file with 409, 404 or 500, as WebDAV servers do if its folder is missing, the folder is made, \
+        and before it those that it is in. Then the file is sent again. Each folder is made once, with the headers and credentials \
+        of the file. If a folder can't be made, the file has failed, and the message says why.
+        """
+    ) { (arguments, _) in arguments.sending.makesCollections = true },
+    Flag(
       long: "verify", value: Value(placeholder: "PATH"), group: .batch, verbs: [.send],
       summary:
         "Compare the value at PATH in the JSON response, such as a.b[0].sha256, with the file",

@@ -21,14 +21,6 @@ import Testing
     #expect(files == "text of /f0text of /f1text of /f2text of /f34\n")
   }
 
-  @Test func `curl's parallel flag names the flag that gets several files`() throws {
-    for flag in ["-Z", "--parallel"] {
-      let result = try formstream("get", flag, "http://127.0.0.1:1/a")
-      #expect(result.exit == 64)
-      #expect(result.stderr.contains("formstream get -j N URL..."), "\(result.stderr)")
-    }
-  }
-
   @Test func `a j without a number is still curl's`() throws {
     let server = try ScriptedServer { _ in .good(body: "text") }
     let place = try TemporaryDirectory()

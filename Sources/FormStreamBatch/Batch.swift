@@ -68,6 +68,9 @@ public struct Batch: Sendable {
   public var computesDigest = false
   /// Compares the server's statement about a file with the file; nil if the server states nothing.
   public var check: ResponseCheck?
+  /// Whether missing folders are made on the server (WebDAV's MKCOL) if it refuses a file that is sent by PUT with 409, 404 or 500 (nginx).
+  /// The file is then sent again. The requests for folders have the headers and credentials of the file's request.
+  public var makesCollections = false
   /// Whether each request has an idempotency key. The same files of a manifest have the same key in each run.
   public var sendsIdempotencyKeys = false
 

@@ -72,7 +72,7 @@ extension ExitCode {
     switch code {
     case .malformedBody, .bodyIncomplete, .limitExceeded: self = .failed
     case .inputMissing, .inputUnreadable, .notAFile, .rangeOutsideFile: self = .noInput
-    case .sourceChanged, .readFailed, .streamFailed, .spoolFailed, .streamTooShort, .streamTooLong,
+    case .sourceChanged, .readFailed, .streamFailed, .spoolFailed, .writeFailed, .streamTooShort, .streamTooLong,
       .notReplayable:
       self = .inputOutput
     case .invalidBoundary, .boundaryCollision, .invalidName, .invalidFilename,

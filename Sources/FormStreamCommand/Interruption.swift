@@ -15,6 +15,8 @@ final class Interruption: Sendable {
     var isGracePeriodOver = false
     var stop: (@Sendable (Int32) -> Void)?
     var cutOff: (@Sendable () -> Void)?
+    /// The interruptions that receive the same signals.
+    var branches: [Guarded<State>] = []
   }
 
   private let state: Guarded<State>
@@ -36,6 +38,22 @@ final class Interruption: Sendable {
       gracePeriod: gracePeriod, cleanup: cleanup, includesQuit: includesQuit, onHangUp: onHangUp,
       onSignal: { state.receive($0) }, onGracePeriodEnd: { state.endGracePeriod() })
     watch.start()
+  }
+
+  private init(_ state: Guarded<State>, _ watch: SignalWatch) {
+    (self.state, self.watch) = (state, watch)
+  }
+
+  /// An interruption with actions of its own, for work beside other work. It receives the same signals.
+  func branch() -> Interruption {
+    let branch = state.withLock { state in
+      var copy = state
+      (copy.stop, copy.cutOff, copy.branches) = (nil, nil, [])
+      let branch = Guarded(copy)
+      state.branches.append(branch)
+      return branch
+    }
+    return Interruption(branch, watch)
   }
 
   /// Stops waiting for signals: from here on, a signal ends the process at once. Call this on the thread that started
@@ -75,19 +93,21 @@ final class Interruption: Sendable {
 
 extension Guarded<Interruption.State> {
   fileprivate func receive(_ signal: Int32) {
-    let stop = withLock { state in
+    let (stop, branches) = withLock { state in
       state.signal = signal
-      return state.stop
+      return (state.stop, state.branches)
     }
     stop?(signal)
+    for branch in branches { branch.receive(signal) }
   }
 
   fileprivate func endGracePeriod() {
-    let cutOff = withLock { state in
+    let (cutOff, branches) = withLock { state in
       state.isGracePeriodOver = true
-      return state.cutOff
+      return (state.cutOff, state.branches)
     }
     cutOff?()
+    for branch in branches { branch.endGracePeriod() }
   }
 }
 

@@ -53,6 +53,8 @@ public struct MultipartError: Error, Sendable {
     public static let streamTooLong = Code(rawValue: "stream-too-long")
     /// A stream could not be stored in a temporary file before it is sent.
     public static let spoolFailed = Code(rawValue: "spool-failed")
+    /// A body could not be written to a file.
+    public static let writeFailed = Code(rawValue: "write-failed")
     /// A one-shot stream would have to be read a second time.
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The offset is outside the body.

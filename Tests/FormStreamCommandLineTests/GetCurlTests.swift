@@ -6,7 +6,9 @@ import Testing
   /// Regression: the advice was to send, which uploads.
   @Test func `the advice for -Z says what gets several files at a time`() throws {
     let result = try formstream("get", "-Z", "http://127.0.0.1:1/a")
-    #expect(result.exit == 64 && result.stderr.contains("several commands get several files at a time"), "\(result.stderr)")
+    #expect(
+      result.exit == 64 && result.stderr.contains("formstream get -j N URL... gets several files at the same time"),
+      "\(result.stderr)")
   }
 
   /// Regression: "null: …".

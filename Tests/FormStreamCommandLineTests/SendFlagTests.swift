@@ -30,6 +30,7 @@ import Testing
     "type": Effect("-F", "a=b", "--type", "text/x", shows: "Content-Type: text/x\r\n"),
     "filename": Effect("--filename", "{stem};d", shows: "filename=\"words;d\""),
     "field-template": Effect("--field-template", "a=@{size}", shows: "\r\n\r\n@6\r\n"),
+    "make-collections": Effect("--make-collections", shows: "add --put"),
     "put": Effect("--put", shows: "PUT /words HTTP/1.1\r\n"),
     "per-request": Effect("--per-request", "2", "x.png", "bird", shows: "2 requests"),
     "per-request-bytes": Effect(

@@ -30,6 +30,8 @@ public final class RealServer: Sendable {
     public var clientAuthority: String?
     /// Whether TLS 1.1 is the only version that it speaks.
     public var speaksOnlyTLS11 = false
+    /// Whether the server stores files itself, by WebDAV, in place of passing on the requests.
+    public var storesFiles = false
     /// How users authenticate themselves, or nil if they need not. The only one is `Mufasa`, with the password
     /// `Circle of Life` and the realm `vault`.
     public var authentication: Authentication?
@@ -67,6 +69,14 @@ public final class RealServer: Sendable {
   ) throws {
     let place = try TemporaryDirectory()
     self.place = place
+    if options.storesFiles {
+      // Apache's workers run as another user if the tests are run by root.
+      for name in ["files", "locks"] {
+        mkdir(place.path(name), 0o777)
+        chmod(place.path(name), 0o777)
+      }
+      chmod(place.path, 0o755)
+    }
     var started: ChildProcess?
     let reserved = try (0..<3).map { _ in try ReservedPort() }
     let ports = reserved.map(\.number)
@@ -117,6 +127,9 @@ public final class RealServer: Sendable {
     }
   }
 
+  /// The directory of the files that the server stores, with the option ``Options/storesFiles``.
+  public var files: String { place.path("files") }
+
   /// Ends the server and all its connections.
   public func stop() {
     child.withLock { child in
@@ -159,8 +172,9 @@ private func nginxConfiguration(
     keepalive_timeout \(options.keepsIdleFor ?? 75);
     keepalive_requests \(options.requestsPerConnection ?? 1000);
     location / {
+      \(options.storesFiles ? "root \(place.path("files")); dav_methods PUT DELETE MKCOL;" : "")
       \(options.authentication == nil ? "" : "auth_basic vault; auth_basic_user_file \(place.path("users"));")
-      proxy_pass http://127.0.0.1:\(port);
+      \(options.storesFiles ? "" : "proxy_pass http://127.0.0.1:\(port);")
       proxy_http_version 1.1;
       proxy_request_buffering \(options.buffersRequests ? "on" : "off");
       proxy_next_upstream off;
@@ -215,6 +229,17 @@ private func apacheConfiguration(
       </Location>
       """
   }
+  var use = "ProxyPass / http://127.0.0.1:\(port)/"
+  if options.storesFiles {
+    names += ["dav", "dav_fs"]
+    use = """
+      DocumentRoot \(place.path("files"))
+      DavLockDB \(place.path("locks/locks"))
+      <Location />
+        Dav On
+      </Location>
+      """
+  }
   let modules = names.map {
     "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
   }
@@ -240,7 +265,7 @@ private func apacheConfiguration(
     PidFile \(place.path("pid"))
     ErrorLog \(place.path("errors"))
     DefaultRuntimeDir \(place.path)
-    ProxyPass / http://127.0.0.1:\(port)/
+    \(use)
     SetEnv proxy-sendchunked 1
     \(tls ?? "")
     CustomLog \(place.path("requests")) "%>s %{Content-Length}i %I"

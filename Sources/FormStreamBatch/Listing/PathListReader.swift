@@ -12,6 +12,8 @@ package final class PathListReader {
   private var held: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
+  /// The number of the last path's line, from 1. Empty lines count.
+  package private(set) var lineNumber = 0
 
   /// Reads from a source, and closes it at the end.
   ///
@@ -29,9 +31,11 @@ package final class PathListReader {
     while true {
       if let end = held[start...].firstIndex(of: ending) {
         defer { start = end + 1 }
+        lineNumber += 1
         if end > start { return try path(held[start..<end]) }
       } else if isAtEnd {
         defer { start = held.count }
+        lineNumber += 1
         return start < held.count ? try path(held[start...]) : nil
       } else {
         try checkLength(held.count - start)

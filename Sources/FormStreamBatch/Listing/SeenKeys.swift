@@ -1,11 +1,11 @@
-import FormStreamMultipart
+package import FormStreamMultipart
 import FormStreamPlatform
 
 /// A set of keys, in bounded memory. A set with more than some thousand keys is kept on the disk.
 ///
 /// The set contains a hash of 128 bits for each key, made with a secret of this process. In practice, two keys never have
 /// the same hash, and an attacker can't choose names whose hashes are the same.
-final class SeenKeys {
+package final class SeenKeys {
   /// The 128 bits that stand for a key. They are never all 0, because zeros stand for an empty place in the file.
   private struct Mark: Hashable {
     let high: UInt64
@@ -41,7 +41,7 @@ final class SeenKeys {
   /// - Parameters:
   ///   - directory: the directory for the file that contains the keys. The file has no name.
   ///   - maximumHeld: how many keys are kept in memory; tests use fewer.
-  init(in directory: LocalPath, maximumHeld: Int = 16 * 1024) {
+  package init(in directory: LocalPath, maximumHeld: Int = 16 * 1024) {
     self.directory = directory
     self.maximumHeld = maximumHeld
   }
@@ -49,7 +49,7 @@ final class SeenKeys {
   /// Adds a key. Returns false if the set had the key already.
   ///
   /// - Throws: `writeFailed`.
-  func insert(_ key: [UInt8]) throws(BatchError) -> Bool {
+  package func insert(_ key: [UInt8]) throws(BatchError) -> Bool {
     let mark = Mark(key)
     if file == nil, held.count < maximumHeld { return held.insert(mark).inserted }
     do throws(SystemError) {

@@ -10,11 +10,12 @@ public struct BatchProgress: Sendable {
     /// The path of the request's file, or of its first file.
     package var path: String
     package var phase: TransferProgress.Phase
-    package var size: Int64
+    /// How many bytes there are; nil if the server has not said it.
+    package var size: Int64?
     package var handed: Int64
 
     package init(
-      id: Int, path: String, phase: TransferProgress.Phase = .sending, size: Int64, handed: Int64
+      id: Int, path: String, phase: TransferProgress.Phase = .sending, size: Int64?, handed: Int64
     ) {
       (self.id, self.path, self.phase) = (id, path, phase)
       (self.size, self.handed) = (size, handed)
@@ -35,6 +36,8 @@ public struct BatchProgress: Sendable {
     case done
   }
 
+  /// Whether files are received, and not sent: then all numbers of bytes are those of received bytes.
+  package var isDownload = false
   /// What the run is doing.
   public package(set) var stage = Stage.sending
   /// What is done with files while the stage is ``Stage/comparing``.

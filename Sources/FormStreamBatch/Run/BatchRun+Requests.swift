@@ -14,10 +14,13 @@ extension BatchRun {
     noteUploads(of: unit, in: &request)
     /// The most bytes that the server has confirmed of an upload.
     var furthest = request?.options.resuming?.confirmed ?? 0
+    var isBegun = false
+    /// Whether the folders of the file may still be missing on the server.
+    var mayLackFolders = collections != nil
     while let sent = request {
       let size = unit.size
       guard await pace.enter(size) else {
-        guard loop.tries > 0 else { return false }
+        guard isBegun else { return false }
         finish(unit.removeAll())
         return true
       }
@@ -26,10 +29,12 @@ extension BatchRun {
         end(because: error)
         return false
       }
+      isBegun = true
       loop.tries += 1
       let begun = ContinuousClock.now
       let result = await result(of: sent, unit, number)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
+      let folders = mayLackFolders ? await makeFolders(for: sent, after: result, &unit, number) : nil
       unit.readResponse(
         of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
       // Attempts are counted anew whenever the server has received more than ever before.
@@ -39,7 +44,18 @@ extension BatchRun {
       noteOutage(result, &loop)
       endWait(of: number)
       // The request itself may have waited for the server for as long as it may.
-      let wait = result.isOutOfPatience ? nil : wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
+      let wait: Duration?
+      switch folders {
+      case .made:
+        // The server refused the file, so putting it again is safe. It is no other try.
+        (wait, mayLackFolders) = (.zero, false)
+        loop.tries -= 1
+      case .notMade(let problem):
+        // If the server refuses the folder for good, its response to the file decides.
+        wait = self.wait(after: problem.outcome == .failed ? result : problem, &unit, isShrunk: false, loop)
+      case nil:
+        wait = result.isOutOfPatience ? nil : self.wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
+      }
       if wait != nil { beginWait(of: number, after: result) }
       // The journal must have the results before another request begins.
       finish(leaving)
@@ -71,6 +87,28 @@ extension BatchRun {
       }
     }
     return true
+  }
+
+  private enum Folders {
+    case made
+    /// The result of the request that should have made one.
+    case notMade(TransferResult)
+  }
+
+  /// Makes the folders of a file that was refused because they are missing.
+  ///
+  /// - Parameter number: the number of the unit in ``State/waiting``.
+  /// - Returns: nil if the request did not end like that.
+  private func makeFolders(
+    for request: TransferRequest, after result: TransferResult, _ unit: inout BatchRequest, _ number: Int
+  ) async -> Folders? {
+    guard let collections, result.mayLackParent, !isStopped else { return nil }
+    let problem = await collections.make(for: request) { [self, unit] request in
+      await self.result(of: request, unit, number)
+    }
+    guard let problem else { return .made }
+    for index in unit.members.indices { unit.members[index].ending.note(unmadeFolder: problem) }
+    return .notMade(problem)
   }
 
   /// Has the journal note where the server keeps the unit's upload, so that a later run can continue it.

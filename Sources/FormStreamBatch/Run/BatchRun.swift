@@ -71,6 +71,8 @@ package final class BatchRun: Sendable {
   /// The rate of all requests together. It follows the limits and the time of the day.
   let rate: SharedRate
   let queue: FileQueue
+  /// The folders that the run makes on the server; nil if it makes none.
+  let collections: Collections?
   private let beforeJournal: (@Sendable ([FileResult]) throws -> Void)?
   private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
@@ -105,6 +107,7 @@ package final class BatchRun: Sendable {
     self.rest = rest
     self.reportOutage = reportOutage
     self.roomForResults = roomForResults
+    collections = plan.makesCollections && plan.urls != nil ? Collections() : nil
     if plan.hasAccess { state.withLock { $0.accessRefusals = nil } }
     session = try TransferSession(plan.tunedSession)
     pace = RequestPace(

@@ -22,11 +22,11 @@ public struct BatchTotals: Sendable {
   }
 
   /// How many files were listed. A directory that can't be listed counts as one.
-  public internal(set) var listed = 0
+  public package(set) var listed = 0
   /// How many of the ``listed`` files are directories that can't be listed.
   package private(set) var unlistedDirectories = 0
   /// Whether all files are listed.
-  public internal(set) var isListed = false
+  public package(set) var isListed = false
   /// How many bytes the listed files have.
   package var listedBytes: Int64 = 0
   package private(set) var states: [BatchState: Int] = [:]
@@ -64,7 +64,7 @@ public struct BatchTotals: Sendable {
   }
 
   /// - Parameter sent: how many of the file's bytes were sent, if it was not accepted.
-  mutating func note(
+  package mutating func note(
     _ state: BatchState, size: Int64, sent: Int64 = 0, isUnreadable: Bool = false
   ) {
     states[state, default: 0] += 1
@@ -85,12 +85,12 @@ public struct BatchTotals: Sendable {
   }
 
   /// The name under which an error is counted.
-  static func name(ofError code: String, status: Int?) -> String {
+  package static func name(ofError code: String, status: Int?) -> String {
     guard let status, code == "status-refused" else { return code }
     return "\(code) \(status)"
   }
 
-  mutating func note(error name: String, _ example: String, of path: LocalPath) {
+  package mutating func note(error name: String, _ example: String, of path: LocalPath) {
     let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
     errors[key, default: CommonError(name: key, example: example)].add(path)
   }

@@ -191,6 +191,13 @@ struct FileOutcome {
     note(isInDoubt || hasServerFailed ? "An earlier request for the file may have been carried out." : Self.earlierRun)
   }
 
+  /// Notes that the server refused the file because its folder is missing, and that the folder could not be made.
+  mutating func note(unmadeFolder problem: TransferResult) {
+    note("The folder \(problem.url.description) could not be made: \(problem.error?.message ?? "the request was cancelled.")")
+    // The server may make the folder, and accept the file, at another try.
+    if problem.outcome != .failed, state == .failed { state = .retryable }
+  }
+
   private static let earlierRun: Message =
     "An earlier run has sent the file with the same idempotency key, and may have delivered it."
 

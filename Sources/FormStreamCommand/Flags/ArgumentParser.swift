@@ -81,6 +81,10 @@ struct ArgumentParser {
       bundle = []
       throw unknown("-\(letter)", nil)
     }
+    if let (jobs, count) = jobs(letter) {
+      rest.removeFirst()
+      return item(jobs, "-j", count)
+    }
     guard flag.value != nil else { return item(flag, "-\(letter)", Argument("")) }
     defer { bundle = [] }
     guard isKnown(flag) else { return foreign(flag, "-\(letter)", hasValue: !bundle.isEmpty) }
@@ -193,6 +197,15 @@ struct ArgumentParser {
   private func jsonBody(_ value: Argument?) -> Argument? {
     guard verb?.sends ?? true else { return nil }
     return value ?? rest.first.flatMap { $0.looksLikeJSON ? $0 : nil }
+  }
+
+  /// The flag and the value of `-j N`, if `get` is meant to get N URLs at the same time. No URL is a number, so a number after
+  /// `-j` can't be meant for curl's `-j`, which has no value.
+  private func jobs(_ letter: Character) -> (Flag, Argument)? {
+    guard letter == "j", bundle.isEmpty, verb == .get, let count = rest.first, !count.bytes.isEmpty,
+      count.bytes.allSatisfy(\.isASCIIDigit), let jobs = Flag.named("jobs", for: .get)
+    else { return nil }
+    return (jobs, count)
   }
 
   /// The failure for a flag that no command has. A word that does not look like a flag is not shown.

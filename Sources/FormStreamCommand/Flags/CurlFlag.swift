@@ -195,7 +195,7 @@ enum CurlFlag {
     Entry(
       "Z", "parallel", "parallel-immediate", "parallel-max", "parallel-max-host",
       hint:
-        "requests are sent one after another; several commands get several files at a time, and formstream send -j N uploads several."
+        "formstream get -j N URL... gets several files at the same time, and formstream send -j N uploads several."
     ),
     Entry(nil, "variable", hint: "the variables of the shell do the same."),
     Entry(nil, "rate", hint: "formstream send --max-rate N limits the requests in a second."),

@@ -45,6 +45,11 @@ struct DownloadArguments {
   /// The words that were typed for the digests.
   var digestArguments: [Argument] = []
 
+  /// Whether each URL of a list gets a file of its own.
+  var namesLists: Bool {
+    namesAll || usesServerNames || outputs.contains { if case .remoteName = $0 { true } else { false } }
+  }
+
   /// The path of a file. A relative name is relative to the directory of `--output-dir`.
   func path(of name: [UInt8]) -> LocalPath {
     guard let directory, name.first != UInt8(ascii: "/") else { return LocalPath(bytes: name) }

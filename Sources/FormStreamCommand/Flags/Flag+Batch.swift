@@ -11,11 +11,18 @@ extension Flag {
         If the server responds 429 or 503 again and again, fewer requests are sent for a while.
         """
     ) { (arguments, argument) throws(Failure) in
-      let count = try argument.count(for: "--jobs", upTo: 1000)
-      guard count > 0 else {
-        throw .usage("\(argument.named("--jobs")) is 0: write a number from 1 to 1000.")
-      }
-      arguments.sending.concurrency = count
+      arguments.sending.concurrency = try argument.jobs()
+    },
+    Flag(
+      long: "jobs", value: Value(placeholder: "N"), group: .batch, verbs: [.get], common: [.get],
+      summary: "Get N URLs at the same time (default: 1), and print a summary",
+      detail: """
+        -j N does the same; without a number after it, -j is curl's --junk-session-cookies. The bodies have to go to \
+        files (-O, -J or -o), or into the records of --json, which come in the order in which the responses end. A URL that \
+        fails ends none of the others, and the exit code is that of the worst.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.sending.concurrency = try argument.jobs()
     },
     Flag(
       long: "as", value: Value(placeholder: "NAME"), group: .batch, verbs: [.send], common: [.send],
@@ -47,6 +54,15 @@ extension Flag {
         a file twice does no harm, so all requests are repeated, and nothing is marked as a possible duplicate.
         """
     ) { (arguments, _) in arguments.sending.puts = true },
+    Flag(
+      long: "make-collections", group: .batch, verbs: [.send],
+      summary: "Make missing folders of --put on a WebDAV server (MKCOL)",
+      detail: """
+        If the server refuses a file with 409, 404 or 500, as WebDAV servers do if its folder is missing, the folder is made, \
+        and before it those that it is in. Then the file is sent again. Each folder is made once, with the headers and credentials \
+        of the file. If a folder can't be made, the file has failed, and the message says why.
+        """
+    ) { (arguments, _) in arguments.sending.makesCollections = true },
     Flag(
       long: "verify", value: Value(placeholder: "PATH"), group: .batch, verbs: [.send],
       summary:
@@ -160,4 +176,15 @@ extension Flag {
       summary: "With --journal: send what is left of the last round, and begin no new one"
     ) { (arguments, _) in arguments.sending.resumesOnly = true },
   ]
+}
+
+extension Argument {
+  /// The value of `--jobs`.
+  fileprivate func jobs() throws(Failure) -> Int {
+    let count = try count(for: "--jobs", upTo: 1000)
+    guard count > 0 else {
+      throw .usage("\(named("--jobs")) is 0: write a number from 1 to 1000.")
+    }
+    return count
+  }
 }

@@ -39,6 +39,10 @@ enum FlagAlias {
       "-Z", "--parallel", "--parallel-max", "--parallel-immediate", "--threads", "--transfers", "--workers", of: [.send],
       hint: "-j N sends N requests at the same time. Without it, send finds the number itself."),
     Entry(
+      "--threads", "--transfers", "--workers", of: [.get],
+      hint: "-j N gets N URLs at the same time."),
+    Entry("--list", "--input-file", of: [.get], hint: "--files-from FILE gets the URLs in FILE, one a line."),
+    Entry(
       "-F", "--form", "--field", "--file", "-T", "--upload-file", "--json-body", of: [.get],
       hint: "it makes a body, and get sends none: formstream post sends it, with -X GET as well."),
     Entry(

@@ -19,6 +19,7 @@ struct SendingArguments {
   var mappedValue: Argument?
   var filename: Argument?
   var puts = false
+  var makesCollections = false
   var check: Argument?
   var filesPerRequest: Int?
   var bytesPerRequest: Int64?

@@ -9,19 +9,28 @@ extension [DownloadSource] {
   /// The URLs in the order of the operands. A pattern is replaced by the URLs that it stands for.
   init(
     _ operands: [Argument], _ request: RequestArguments, _ downloading: DownloadArguments,
-    _ input: InputReader, _ notes: inout [String]
+    hasLists: Bool, _ input: InputReader, _ notes: inout [String]
   ) throws(Failure) {
     let outputs = downloading.outputs
     let count = request.urlFile == nil ? operands.count : 1
-    guard count > 0 else {
+    guard count > 0 || hasLists else {
       throw .usage("Name the URL to get: formstream get [FLAG]... https://example.org/path.")
     }
-    if outputs.count > count {
+    if hasLists {
+      for case .file(let name) in outputs.dropFirst(count) {
+        throw .usage(
+          "\(name.named("-o")) names one file, and a list has any number of URLs: -O and -J name a file for each, and --output-dir its directory."
+        )
+      }
+    } else if outputs.count > count {
       notes.append(
         "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is one URL" : "are \(count) URLs"): the rest of them are not used."
       )
     }
     if let file = request.urlFile {
+      if hasLists {
+        throw .usage("\(file.named("--url-file")) names the URL: leave it out, or leave out the list of URLs.")
+      }
       let url = try URLArgument(operands.first, orIn: file, for: .get, input, &notes)
       self = [DownloadSource(url: url, output: outputs.first)]
       return

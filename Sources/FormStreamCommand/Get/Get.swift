@@ -10,18 +10,25 @@ func get(_ plan: GetPlan) throws(Failure) {
   if !plan.series.isQuiet {
     for note in plan.series.notes { StandardError.note(note) }
   }
-  try SeriesRun.perform(
-    plan.items, of: plan.series, storedIn: { plan.keepsExisting ? nil : $0.file }
-  ) { (item, run) throws(Failure) in try plan.fetch(item, in: run) }
+  if plan.hasSummary { return try GetRun.perform(plan) }
+  try SeriesRun.perform(plan.items, of: plan.series, storedIn: plan.storedFile) {
+    (item, run) throws(Failure) in
+    let output = ProgressOutput(plan.series.progress, isQuiet: plan.series.isQuiet)
+    return try plan.fetch(
+      item, in: run, ProgressDisplay(output, file: item.name, isDownload: true))
+  }
 }
 
 extension GetPlan {
-  fileprivate func fetch(_ item: Item, in run: SeriesRun) throws(Failure) -> ResultReport.Ending {
+  /// The file that no other response may replace; nil if there is none, or if its name is not known before the request.
+  func storedFile(of item: Item) -> LocalPath? { keepsExisting ? nil : item.file }
+
+  func fetch(
+    _ item: Item, in run: SeriesRun, _ display: ProgressDisplay
+  ) throws(Failure) -> ResultReport.Ending {
     if series.makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty {
       try make(directory)
     }
-    let display = ProgressDisplay(
-      ProgressOutput(series.progress, isQuiet: series.isQuiet), file: item.name, isDownload: true)
     let heads = ReceivedHeads()
     var ending: ResultReport.Ending
     var joinsHeads = false
@@ -31,7 +38,7 @@ extension GetPlan {
       ending = try print(item, to: target, heads, in: run, display)
       joinsHeads = series.printing.joinsHeads(on: target)
     case .file(let path):
-      if !storesOtherThanFiles, let file = placeOfDownload(path) {
+      if !storesOtherThanFile(item), let file = placeOfDownload(path) {
         ending = try download(
           item, to: .file(file, ifTaken: keepsExisting ? .number : .replace), heads, in: run,
           display)
@@ -49,7 +56,9 @@ extension GetPlan {
         heads, in: run, display)
     }
     explain(&ending, of: item)
-    ending.write(heads, areWritten: joinsHeads, to: run.headFile, run.interruption)
+    series.printing.turn.withLock { _ in
+      ending.write(heads, areWritten: joinsHeads, to: run.headFile, run.interruption)
+    }
     return ending
   }
 
@@ -117,16 +126,14 @@ extension GetPlan {
   private func report(on item: Item) -> ResultReport {
     ResultReport(
       on: item.request, number: item.number, of: series,
-      subject: item.destination.isOutput && items.count == 1 ? nil : item.name,
+      subject: item.destination.isOutput && items.count == 1 && listed == nil ? nil : item.name,
       condition: condition)
   }
 
   /// Whether something other than the complete file, as it is on the server, may be stored.
-  private var storesOtherThanFiles: Bool {
+  private func storesOtherThanFile(_ item: Item) -> Bool {
     range != nil || series.printing.outputsAnyStatus || series.printing.includesHeads
-      || items.contains {
-        $0.request.options.responseCompression != nil || $0.request.method != .get
-      }
+      || item.request.options.responseCompression != nil || item.request.method != .get
   }
 
   /// The path that a file is downloaded to; nil if something other than a regular file is at the path, or if it can't
@@ -156,7 +163,7 @@ private func freePath(like path: LocalPath) throws(Failure) -> LocalPath {
 extension GetPlan.Item {
   /// The name of the download in progress and messages. It never shows the end of a secret URL, even if a file has that
   /// name.
-  fileprivate var name: String {
+  var name: String {
     let urls = SafeName(lastSegmentOf: request.url).numbered(1).description
     let shown = request.url.isSecret ? "download" : urls
     // The name of a device, such as /dev/null, says nothing.
@@ -197,8 +204,10 @@ extension ResultReport {
     {
       delivered += result.unstored
       do throws(Failure) {
-        try interruption.performBlocking { () throws(Failure) in
-          try print(response, after: nil, withBody: true)
+        try printing.turn.withLock { (_) throws(Failure) in
+          try interruption.performBlocking { () throws(Failure) in
+            try print(response, after: nil, withBody: true)
+          }
         }
         noteCut(response)
       } catch {

@@ -55,7 +55,7 @@ extension GetPlan {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
       guard let file = item.file else { continue }
-      try checkBeginning(of: file, downloading.firstByte)
+      try downloading.checkBeginning(of: file)
       if downloading.keepsExisting { continue }
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
@@ -70,17 +70,6 @@ extension GetPlan {
     }
   }
 
-  /// Fails if `-C N` would have to combine an existing file with bytes that may be of another version.
-  ///
-  /// - Parameter first: the first byte that is asked for; nil without `-C N`.
-  private static func checkBeginning(of file: LocalPath, _ first: Int64?) throws(Failure) {
-    guard let first, case .file? = try? OutputPlace(at: file) else { return }
-    throw .usage(
-      "-C \(first) would append to the file \"\(file)\", which may be of another version than the server's: "
-        + "use -C - to go on with what get has left, or store the rest under another name with -o."
-    )
-  }
-
   private static func remedyForOneName(_ sources: [DownloadSource]) -> String {
     let remedy = "give each a name with -o, or use -J, which numbers them"
     for source in sources {
@@ -91,6 +80,17 @@ extension GetPlan {
       return "\(mark) stands for itself, because the URL has no such pattern; \(remedy)"
     }
     return remedy
+  }
+}
+
+extension DownloadArguments {
+  /// Fails if `-C N` would have to combine an existing file with bytes that may be of another version.
+  func checkBeginning(of file: LocalPath) throws(Failure) {
+    guard let first = firstByte, case .file? = try? OutputPlace(at: file) else { return }
+    throw .usage(
+      "-C \(first) would append to the file \"\(file)\", which may be of another version than the server's: "
+        + "use -C - to go on with what get has left, or store the rest under another name with -o."
+    )
   }
 }
 

@@ -25,7 +25,14 @@ struct GetPlan {
     case directory(LocalPath, DownloadDestination.NameSource)
   }
 
+  /// The requests for the URLs on the command line.
   let items: [Item]
+  /// The requests for the URLs of lists; nil without lists.
+  let listed: Guarded<ListedItems>?
+  /// How many requests are sent at the same time.
+  let atOnce: Int
+  /// Whether there is one display for all requests, and a summary.
+  let hasSummary: Bool
   let series: SeriesPlan
   let range: RequestedRange?
   /// The flag that chooses the range.
@@ -51,11 +58,15 @@ extension GetPlan {
     try downloading.check(with: request)
     var notes = PlannedBody.none.notes(arguments.form, request, for: .get)
     let sources = try [DownloadSource](
-      arguments.operands, request, downloading, input, &notes)
-    try downloading.checkDigests(of: sources.count)
+      arguments.operands, request, downloading, hasLists: !arguments.pathLists.isEmpty, input, &notes)
+    try downloading.checkDigests(of: sources.count, hasLists: !arguments.pathLists.isEmpty)
     let urls = try [HTTPURL](sources.map(\.url), request, input)
+    var lists = ListedURLs(arguments.pathLists)
+    var first = urls.first
+    if first == nil { first = try ListedItems.firstURL(of: &lists, request, input) }
+    guard let first else { throw .usage("Name the URL to get.") }
     var planned = try PlannedRequest(
-      request.asksForHead ? .head : .get, to: urls[0], with: .none, request, downloading, input,
+      request.asksForHead ? .head : .get, to: first, with: .none, request, downloading, input,
       &notes)
     planned.request.options = try TransferOptions(request)
     if let stated = try request.headers.statedLength(), stated > 0 {
@@ -64,19 +75,31 @@ extension GetPlan {
     }
     condition = try planned.fit(
       to: downloading, printsAnyStatus: arguments.printsJSON || request.outputsAnyStatus)
+    atOnce = arguments.sending.concurrency ?? 1
+    hasSummary = arguments.sending.concurrency != nil || !arguments.pathLists.isEmpty
+    planned.session.maximumConnectionsPerHost = max(
+      planned.session.maximumConnectionsPerHost ?? 0, atOnce)
+    let requests = GetRequests(
+      planned: planned, arguments: request, downloading: downloading, input: input,
+      printsRecord: arguments.printsJSON)
     var items: [Item] = []
     for (index, url) in urls.enumerated() {
-      let destination = try Destination(
-        sources[index].output, of: url, downloading,
-        isAsOnServer: downloading.storesAsOnServer(request), printsRecord: arguments.printsJSON)
-      items.append(
-        try Item(
-          index, planned.request(to: url, &notes), destination, downloading,
-          isRetryGiven: request.isRetryGiven))
+      items.append(try requests.item(index, url, sources[index].output, &notes))
     }
     let printing = try PlannedPrinting(
       request, downloading, printsRecord: arguments.printsJSON, input)
     try Self.check(items, sources, request, downloading, files)
+    listed =
+      try arguments.pathLists.isEmpty
+      ? nil
+      : Guarded(
+        ListedItems(lists, of: arguments.pathLists, requests, files, after: items, notes: notes))
+    let isOnOutput = items.contains(where: \.destination.isOutput) || listed != nil && !downloading.namesLists
+    if atOnce > 1, isOnOutput, !arguments.printsJSON {
+      throw .usage(
+        "-j receives several bodies at the same time, which would mix on standard output: store them with -O, -J or -o, or print records with --json."
+      )
+    }
     self.items = items
     series = SeriesPlan(
       request, downloading, in: planned.session, printing: printing,
@@ -85,6 +108,29 @@ extension GetPlan {
     (keepsExisting, removesOnError) = (downloading.keepsExisting, downloading.removesOnError)
     resumes = downloading.resumes
     choosesStatuses = request.options.acceptedStatuses != nil
+  }
+}
+
+/// Makes the requests of `get`. They differ in their URLs, and in where the responses go.
+struct GetRequests {
+  let planned: PlannedRequest
+  let arguments: RequestArguments
+  let downloading: DownloadArguments
+  let input: InputReader
+  let printsRecord: Bool
+
+  /// - Parameters:
+  ///   - number: the number of the request, from 0.
+  ///   - output: the flag for this URL; nil if there is none.
+  func item(
+    _ number: Int, _ url: HTTPURL, _ output: DownloadArguments.Output?, _ notes: inout [String]
+  ) throws(Failure) -> GetPlan.Item {
+    let destination = try GetPlan.Destination(
+      output, of: url, downloading, isAsOnServer: downloading.storesAsOnServer(arguments),
+      printsRecord: printsRecord)
+    return try GetPlan.Item(
+      number, planned.request(to: url, &notes), destination, downloading,
+      isRetryGiven: arguments.isRetryGiven)
   }
 }
 
@@ -156,7 +202,7 @@ extension GetPlan.Item {
     let digests = downloading.digests
     self.init(
       number: number, request: request, destination: destination,
-      expectedDigest: digests.isEmpty ? nil : digests[number])
+      expectedDigest: digests.indices.contains(number) ? digests[number] : nil)
   }
 
   /// The statuses that are a success.
@@ -221,7 +267,11 @@ extension DownloadArguments {
     }
   }
 
-  fileprivate func checkDigests(of count: Int) throws(Failure) {
+  fileprivate func checkDigests(of count: Int, hasLists: Bool) throws(Failure) {
+    if hasLists, let digest = digestArguments.first {
+      throw .usage(
+        "\(digest.named("--sha256")) is for a URL on the command line: leave it out, or leave out the list of URLs.")
+    }
     guard digests.isEmpty || digests.count == count else {
       throw .usage(
         "--sha256 is given \(digests.count == 1 ? "once" : "\(digests.count) times"), and there are \(count) URLs: give it for each, in their order."

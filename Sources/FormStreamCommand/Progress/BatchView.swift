@@ -64,7 +64,8 @@ struct BatchView: ProgressView {
         return "  "
           + ProgressLine.line(
             ShownProgress(
-              phase: request.phase, item: .init(name: name + padding), handed: request.handed,
+              phase: request.phase, item: .init(name: name + padding), isDownload: progress.isDownload,
+              handed: request.handed,
               total: request.size), columns: size.columns - 2, isColored: isColored,
             keepsName: true)
       }
@@ -99,7 +100,8 @@ struct BatchView: ProgressView {
   var heartbeat: String {
     if progress.stage == .comparing { return "\(files), \(preparation)" }
     let whole = ShownProgress(
-      phase: .sending, handed: progress.handed, total: progress.total, rate: rate)
+      phase: .sending, isDownload: progress.isDownload, handed: progress.handed, total: progress.total,
+      rate: rate)
     let state: String? =
       switch progress.stage {
       case .slowed: "the server is overloaded"
@@ -114,9 +116,11 @@ struct BatchView: ProgressView {
   }
 
   var record: JSONValue {
-    progressRecord(
-      phase: progress.stage.rawValue, read: progress.read, handed: progress.handed,
-      acknowledged: progress.acknowledged, total: progress.total,
+    let (isDownload, bytes, total) = (progress.isDownload, progress.handed, progress.total)
+    return progressRecord(
+      phase: progress.stage.rawValue, read: progress.read, handed: isDownload ? 0 : bytes,
+      acknowledged: isDownload ? nil : progress.acknowledged, total: isDownload ? nil : total,
+      received: isDownload ? bytes : 0, responseTotal: isDownload ? total : nil,
       parts: progress.requests.prefix(ProgressDisplay.maximumParts).map {
         ($0.path, $0.handed, $0.size)
       },

@@ -26,6 +26,7 @@ package final class ProgressDisplay: Sendable {
   private let style: ProgressOutput
   private let stream: MessageStream
   private let now: @Sendable () -> ContinuousClock.Instant
+  private let willFollow: (@Sendable (TransferProgressUpdates) -> Void)?
   /// This lock is taken before the stream's own lock.
   private let state: Guarded<State>
 
@@ -43,10 +44,20 @@ package final class ProgressDisplay: Sendable {
     self.style = style
     self.stream = stream
     self.now = now
+    willFollow = nil
     state = Guarded(
       State(
         track: ProgressTrack(file: file, isDownload: isDownload, isForm: isForm),
         printer: ProgressPrinter(style, on: stream)))
+  }
+
+  /// A display that shows nothing, and passes on the progress of its request.
+  init(passingOn willFollow: @escaping @Sendable (TransferProgressUpdates) -> Void) {
+    (style, stream, self.willFollow) = (.silence, .standardError, willFollow)
+    now = { ContinuousClock.now }
+    state = Guarded(
+      State(
+        track: ProgressTrack(file: nil), printer: ProgressPrinter(.silence, on: .standardError)))
   }
 
   /// Shows the progress of a request up to its end, without its last state. `finish` shows the last state.
@@ -73,6 +84,7 @@ package final class ProgressDisplay: Sendable {
     _ updates: TransferProgressUpdates, until ended: @escaping @Sendable () async -> Ended,
     hasSucceeded: (Ended) -> Bool
   ) throws(Failure) -> Ended {
+    willFollow?(updates)
     let result = try runBlocking { () async throws(Failure) in
       async let displayed: Void = self.follow(updates)
       let result = await ended()

@@ -31,9 +31,10 @@ struct SeriesRun {
     }
   }
 
-  private init(_ plan: SeriesPlan) throws(Failure) {
+  /// - Parameter count: how many requests are sent at the same time.
+  init(_ plan: SeriesPlan, atOnce count: Int = 1) throws(Failure) {
     self.plan = plan
-    try checkDescriptors()
+    try checkDescriptors(forRequests: count)
     // These files are opened while a signal still ends the command at once: if a FIFO has no other end, opening it
     // blocks.
     headFile = try HeadFile(plan.printing)
@@ -42,8 +43,19 @@ struct SeriesRun {
     session = try startSession(plan.session, interruption)
   }
 
+  private init(_ run: SeriesRun, _ interruption: Interruption) {
+    (plan, session, headFile, self.interruption) = (run.plan, run.session, run.headFile, interruption)
+  }
+
+  /// The same run for requests beside others: a signal has an action for each of them.
+  func branch() -> SeriesRun { SeriesRun(self, interruption.branch()) }
+
   /// Completes the files of `-D` and `-c` after the last response, and ends the command.
-  private func finish(_ series: RequestSeries) throws(Failure) {
+  ///
+  /// - Parameter summarize: receives the exit code before the command ends.
+  func finish(
+    _ series: RequestSeries, _ summarize: (ExitCode) throws(Failure) -> Void = { _ in }
+  ) throws(Failure) {
     var ending = series.ending
     do throws(Failure) {
       try series.check(plan.printing.headTarget?.path, of: "-D")
@@ -55,6 +67,11 @@ struct SeriesRun {
     do throws(Failure) {
       try series.check(plan.cookieJar, of: "-c")
       ending.saveCookies(of: session, to: plan.cookieJar, interruption)
+    } catch {
+      ending.add(error)
+    }
+    do throws(Failure) {
+      try summarize(interruption.signal.map(ExitCode.init(signal:)) ?? ending.failure?.exit ?? .ok)
     } catch {
       ending.add(error)
     }
@@ -128,20 +145,30 @@ struct SeriesRun {
 /// Fails if the limit for memory leaves no room for threads: libdispatch would wait for a thread for ever. `send` has
 /// more threads than other commands.
 func checkAddressSpace(for plan: CommandPlan) throws(Failure) {
-  let isOfManyFiles = if case .send = plan { true } else { false }
-  guard hasAddressSpace(forThreads: isOfManyFiles ? 16 : 4) else {
+  let threads =
+    switch plan {
+    case .send: 16
+    case .get(let plan) where plan.atOnce > 1: min(16, 4 + plan.atOnce)
+    default: 4
+    }
+  guard hasAddressSpace(forThreads: threads) else {
     throw Failure(
       .inputOutput,
-      "The limit for memory leaves no room for the threads of this program: allow \(isOfManyFiles ? 192 : 64) MiB more with "
+      "The limit for memory leaves no room for the threads of this program: allow \(threads > 4 ? 192 : 64) MiB more with "
         + "ulimit -v.")
   }
 }
 
 /// Fails if too few files can be open at once to send anything.
-func checkDescriptors() throws(Failure) {
-  guard canOpenDescriptors() else {
+///
+/// - Parameter count: how many requests are sent at the same time. Each has a connection, a file and a directory.
+func checkDescriptors(forRequests count: Int = 1) throws(Failure) {
+  let needed = 24 + (count > 1 ? 4 * count : 0)
+  guard canOpenDescriptors(wanting: UInt(40 + needed), needing: UInt(needed)) else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
+      count > 1
+        ? "Too few files can be open at once for -j \(count): allow \(needed) or more with ulimit -n, or get fewer at once."
+        : "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
   }
 }

@@ -1,4 +1,5 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// What is printed about responses besides their bodies, and what is left out.
 struct PlannedPrinting {
@@ -23,6 +24,8 @@ struct PlannedPrinting {
   /// Whether the response is written to a file even if the request was refused.
   let outputsAnyStatus: Bool
   let isQuiet: Bool
+  /// The turn to print: of requests at the same time, one prints after the other.
+  let turn = Guarded(())
 
   /// Whether `-D` writes heads to standard output.
   var isOnStandardOutput: Bool {

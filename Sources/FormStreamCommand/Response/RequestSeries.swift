@@ -3,16 +3,20 @@ import FormStreamMultipart
 
 /// How several requests of a command end, one after another.
 struct RequestSeries {
-  private let count: Int
+  /// How many requests the command has; nil if only the end of a list shows it.
+  private let count: Int?
   private let printing: PlannedPrinting
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   private var worst: ExitCode?
   private var ended = 0
   /// The paths of the files that have got a response, by the identity of the file on the disk. Before the first
   /// request, nothing may show that two names will belong to one file.
+  ///
+  /// There are at most ``maximumStored``: a command with a list may have any number of requests.
   private var stored: [FileAtPath: LocalPath] = [:]
+  private static let maximumStored = 10_000
 
-  init(count: Int, _ printing: PlannedPrinting) {
+  init(count: Int?, _ printing: PlannedPrinting) {
     self.count = count
     self.printing = printing
   }
@@ -25,28 +29,40 @@ struct RequestSeries {
   mutating func add(
     storedIn file: LocalPath?, _ request: () throws(Failure) -> ResultReport.Ending
   ) {
+    let ending: ResultReport.Ending
     do throws(Failure) {
-      // The earlier path is checked again: if another program has replaced the earlier file, a different file may have
-      // its inode.
-      if let file, let named = FileAtPath(at: file), let earlier = stored[named],
-        FileAtPath(at: earlier) == named
-      {
-        throw .usage(
-          "The file \"\(file)\" is \"\(earlier)\", which has got the response to an earlier request of this command: choose another name for one of them."
-        )
-      }
-      last = try request()
-      if let file = last.file ?? file, last.failure == nil, !isOutputFile(file),
-        let named = FileAtPath(at: file)
-      {
-        stored[named] = file
-      }
+      try check(file)
+      ending = try request()
     } catch {
-      last = ResultReport.Ending(failure: error, verdict: error.message)
+      ending = ResultReport.Ending(error)
+    }
+    note(ending, storedIn: file)
+  }
+
+  /// Fails if the file of a request is one that has got a response.
+  func check(_ file: LocalPath?) throws(Failure) {
+    // The earlier path is checked again: if another program has replaced the earlier file, a different file may have
+    // its inode.
+    if let file, let named = FileAtPath(at: file), let earlier = stored[named],
+      FileAtPath(at: earlier) == named
+    {
+      throw .usage(
+        "The file \"\(file)\" is \"\(earlier)\", which has got the response to an earlier request of this command: choose another name for one of them."
+      )
+    }
+  }
+
+  /// Notes how a request has ended, and prints the note about its end, or its failure.
+  mutating func note(_ ending: ResultReport.Ending, storedIn file: LocalPath?) {
+    last = ending
+    if let file = last.file ?? file, last.failure == nil, stored.count < Self.maximumStored,
+      !isOutputFile(file), let named = FileAtPath(at: file)
+    {
+      stored[named] = file
     }
     ended += 1
     if let note = last.note { StandardError.note(note) }
-    if count > 1, !printing.hidesFailures, let message = last.failure?.message {
+    if count != 1, !printing.hidesFailures, let message = last.failure?.message {
       StandardError.note(message)
     }
     worst = ExitCode.worst(of: [worst, last.failure?.exit].compactMap(\.self))
@@ -64,7 +80,8 @@ struct RequestSeries {
 
   /// How all requests ended: the exit code is the worst of all, and the verdict is used if none has failed.
   var ending: ResultReport.Ending {
-    guard count > 1 else { return last }
+    guard count != 1 else { return last }
+    let count = count ?? ended
     return ResultReport.Ending(
       failure: worst.map { Failure($0, "") },
       verdict:

@@ -15,10 +15,27 @@ struct ResultReport {
     let verdict: String
     /// The status that the request failed with; nil if it didn't fail, or failed for another reason.
     var refusedStatus: Int?
+    /// The code of the request's error; nil if it has none.
+    var code: TransferError.Code?
+    /// The message of the failure, without the time that it has in logs; nil if it has none.
+    var reason: String?
     /// A note about a success; nil if there is none.
     var note: String?
     /// The file that has got the response, if its name was not known before the request.
     var file: LocalPath?
+
+    init(
+      failure: Failure?, verdict: String, refusedStatus: Int? = nil, code: TransferError.Code? = nil,
+      note: String? = nil
+    ) {
+      (self.failure, self.verdict, self.note) = (failure, verdict, note)
+      (self.refusedStatus, self.code, reason) = (refusedStatus, code, failure?.message)
+    }
+
+    /// The ending of a request that could not be sent, or whose output failed.
+    init(_ failure: Failure) {
+      self.init(failure: failure, verdict: failure.message)
+    }
 
     /// Adds that an output failed. If the request has failed, too, the exit code stays the request's.
     mutating func add(_ output: Failure) {
@@ -81,9 +98,11 @@ struct ResultReport {
         // Otherwise, what the server said would be nowhere.
         if printing.hidesRefused || printing.hidesBodies { words = ServerWords(held) }
         let heads = output?.includesHeads == true ? heads : nil
-        try interruption.performBlocking { () throws(Failure) in
-          try print(
-            held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
+        try printing.turn.withLock { (_) throws(Failure) in
+          try interruption.performBlocking { () throws(Failure) in
+            try print(
+              held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
+          }
         }
         if !printing.hidesRefused, !printing.hidesBodies {
           printed = Int64(held.body.count)
@@ -136,8 +155,10 @@ struct ResultReport {
       let record = record(
         of: result, received: received, stored: stored, includesBody: includesBody, outputFailure)
       do throws(Failure) {
-        try interruption.performBlocking { () throws(Failure) in
-          try OutputFile(.standardOutput).write(record.line())
+        try printing.turn.withLock { (_) throws(Failure) in
+          try interruption.performBlocking { () throws(Failure) in
+            try OutputFile(.standardOutput).write(record.line())
+          }
         }
       } catch {
         outputFailure = outputFailure ?? error
@@ -151,7 +172,9 @@ struct ResultReport {
           exit: failureOfAll?.exit ?? .ok, message: failureOfAll?.message, heads: try heads.all(),
           number: number, referer: referer,
           isUnmodified: result.response.map { condition?.excludes($0) == true } ?? false)
-        try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
+        try printing.turn.withLock { (_) throws(Failure) in
+          try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
+        }
       } catch {
         failureOfAll = Failure(
           failureOfAll?.exit ?? error.exit,
@@ -160,14 +183,18 @@ struct ResultReport {
           code: failureOfAll?.code ?? error.code)
       }
     }
+    let reason = failureOfAll?.message
     if let failure = failureOfAll, failure.exit != .usage {
       failureOfAll = Failure(
         failure.exit, MessageStream.standardError.stamped(failure.message), code: failure.code)
     }
-    return Ending(
+    var ending = Ending(
       failure: failureOfAll, verdict: result.verdict,
       refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
+      code: result.error?.code,
       note: printing.isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
+    ending.reason = reason
+    return ending
   }
 
   private func record(

@@ -44,7 +44,11 @@ extension Batch {
     filename = try sending.filename.map { (text) throws(Failure) in
       try text.template(for: "--filename", of: sending.filenameValues(packing))
     }
+    if sending.makesCollections, !sending.puts {
+      throw .usage("--make-collections is about the folders of files that are sent by --put: add --put, or leave it out.")
+    }
     self.urls = urls
+    makesCollections = sending.makesCollections
     self.packing = packing
     sliceSize = sending.sliceSize
     concurrency = sending.concurrency

@@ -79,20 +79,17 @@ struct SendSummary {
       return
         "Nothing is left to do: earlier runs sent \(totals.listed == 1 ? "the file" : "all \(totals.listed) files")."
     }
-    let named = BatchState.allCases.compactMap { state in
-      totals[state] > 0 ? "\(totals[state]) \(state.rawValue)" : nil
-    }
     let rest = notBegun > 0 ? ["\(notBegun) not begun"] : []
     // A run that ended itself has not listed all files.
     let isOpen = earlyEnd != nil && !totals.isListed
-    let counts = (named + rest + (isOpen ? ["of at least \(totals.listed) listed"] : [])).joined(separator: ", ")
+    let counts = (totals.counts + rest + (isOpen ? ["of at least \(totals.listed) listed"] : [])).joined(separator: ", ")
     return countedFiles(totals.listed, unlistedDirectories: totals.unlistedDirectories)
       + (counts.isEmpty ? "." : ": \(counts).")
   }
 
   /// The summary for people: at most 12 lines.
   var lines: [String] {
-    var lines = [sentence] + (lineAboutRound.map { [$0] } ?? []) + [amount] + linesAboutErrors
+    var lines = [sentence] + (lineAboutRound.map { [$0] } ?? []) + [totals.amount(in: duration)] + linesAboutErrors
     if let earlyEnd, earlyEnd != .tooManyFailures || notBegun > 0 || !totals.isListed {
       lines.append(sentence(about: earlyEnd))
     }
@@ -109,18 +106,10 @@ struct SendSummary {
   /// The commonest errors, with the first files that had them if no messages have named the files; empty if there were none.
   var linesAboutErrors: [String] {
     // The lines about the next command need room, too.
-    let errors = totals.commonestErrors(failedList == nil ? 5 : plan.next.lineAboutSecrets == nil ? 4 : 3)
-    guard !errors.isEmpty else { return [] }
-    let lines = errors.map { error in
-      "  \(error.count) \(error.name)\(plan.isQuiet || plan.printsRecords ? Self.names(of: error) : ""): \(error.example)"
-    }
-    return ["The commonest errors:"] + lines + (lineAboutRepetition.map { [$0] } ?? [])
-  }
-
-  private static func names(of error: BatchTotals.CommonError) -> String {
-    let names = error.paths.map { visible($0.description) }.joined(separator: ", ")
-    let others = error.count - error.paths.count
-    return ", \(names)" + (others > 0 ? " and \(counted(others, "other", "others"))" : "")
+    let lines = totals.linesAboutErrors(
+      failedList == nil ? 5 : plan.next.lineAboutSecrets == nil ? 4 : 3,
+      namesFiles: plan.isQuiet || plan.printsRecords)
+    return lines.isEmpty ? [] : lines + [lineAboutRepetition].compactMap(\.self)
   }
 
   /// What would let requests be repeated whose refusal leaves open whether they were carried out; nil if there were none.
@@ -161,15 +150,6 @@ struct SendSummary {
     case .tooManyFailures:
       "\(counted(totals.unaccepted, "file was", "files were")) not accepted, so the run was ended, as --max-failures says."
     }
-  }
-
-  /// How many bytes were accepted, and in what time.
-  private var amount: String {
-    let seconds = duration / .seconds(1)
-    let bytes = totals.acceptedBytes
-    let rate =
-      bytes > 0 && seconds > 0 ? ", \(HumanReadable.rate(Double(bytes) / seconds))" : ""
-    return "\(HumanReadable.size(bytes)) in \(HumanReadable.elapsed(duration))\(rate)."
   }
 
   /// What the same command would do if it ran again. Without a new round, the command does not send files that have changed

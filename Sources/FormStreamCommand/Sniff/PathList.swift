@@ -9,6 +9,9 @@ struct PathList {
   static let noteOnCR =
     "Its name ends with a CR, as in lists from Windows: remove those from the list, for example with dos2unix."
 
+  /// Whether the list can be read twice.
+  var isRegularFile: Bool { !file.isDash && FormStreamCommand.isRegularFile(file.path) }
+
   /// Opens the list.
   func reader() throws(Failure) -> PathListReader {
     let input = NamedInput(file)

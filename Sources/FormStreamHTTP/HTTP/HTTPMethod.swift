@@ -28,6 +28,8 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   public static let patch = HTTPMethod("PATCH")
   /// Deletes a resource.
   public static let delete = HTTPMethod("DELETE")
+  /// Makes a collection of resources (RFC 4918 §9.3).
+  package static let makeCollection = HTTPMethod("MKCOL")
   /// Asks what is possible with a resource.
   static let options = HTTPMethod("OPTIONS")
 

@@ -1,4 +1,5 @@
 import FormStream
+import FormStreamPlatform
 import FormStreamTestSupport
 import FormStreamTransfer
 import Foundation
@@ -49,6 +50,18 @@ extension ReplacedCall {
       let body = PartBody.inputStream(length: 6) { InputStream(fileAtPath: photo) }
       let part = Part(name: "photo", filename: "a.jpg", type: "image/jpeg", body: body)
       try await server.expectArrival(of: part, photoPart(filename: "a.jpg"), by: session)
+    },
+    ReplacedCall("`requestWithMultipartFormRequest:writingStreamContentsToFile:completionHandler:`") {
+      session, url, photo, server in
+      let shown = Guarded<[Int64]>([])
+      let show = { @Sendable (count: Int64) in shown.withLock { $0.append(count) } }
+      let copy = photo + ".copy"
+      let form = Form { Part.file("photo", photo) }
+      let file = try await form.layout().write(to: copy) { show($0.written) }
+      #expect(shown.withLock { $0.last } == file.size)
+      try await session.post(url, body: .file(copy, type: file.type))
+      #expect(try server.last.header("Content-Type") == "\(file.type)")
+      #expect(try server.last.bodyText.contains(photoPart(filename: "sunset.jpg")))
     },
     ReplacedCall("`PUT:parameters:headers:success:failure:`") { session, url, _, server in
       let order = Order(item: "lamp")

@@ -1,0 +1,227 @@
+import FormStreamBatch
+import FormStreamHTTP
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Gets many URLs, several at the same time, with one display and a summary.
+///
+/// Memory depends on the number of requests at the same time, and not on the length of lists.
+final class GetRun: Sendable {
+  fileprivate struct InFlight {
+    let name: String
+    var updates: TransferProgressUpdates?
+  }
+
+  fileprivate struct State {
+    var waiting: ArraySlice<GetPlan.Item>
+    var series: RequestSeries
+    var totals = BatchTotals()
+    var inFlight: [Int: InFlight] = [:]
+    /// How many bytes the requests that have ended received.
+    var received: Int64 = 0
+    var isStopped = false
+    /// Continues when nothing is left to do.
+    var continuation: CheckedContinuation<Void, Never>?
+
+    var isOver: Bool { inFlight.isEmpty && (isStopped || totals.isListed && waiting.isEmpty) }
+  }
+
+  private let plan: GetPlan
+  private let run: SeriesRun
+  private let state: Guarded<State>
+
+  /// Gets the URLs of a plan. If one of them fails, the others are received anyway.
+  static func perform(_ plan: GetPlan) throws(Failure) {
+    do throws(Failure) {
+      try GetRun(plan).perform()
+    } catch {
+      throw plan.series.printing.hidesFailures ? error.silenced : error
+    }
+  }
+
+  private init(_ plan: GetPlan) throws(Failure) {
+    self.plan = plan
+    run = try SeriesRun(plan.series, atOnce: plan.atOnce)
+    state = Guarded(
+      State(waiting: plan.items[...], series: RequestSeries(count: nil, plan.series.printing)))
+    state.withLock { state in
+      state.totals.listed = plan.items.count
+      state.totals.isListed = plan.listed == nil
+    }
+  }
+
+  private func perform() throws(Failure) {
+    let start = ContinuousClock.now
+    let display = BatchDisplay(ProgressOutput(plan.series.progress, isQuiet: plan.series.isQuiet))
+    run.interruption.onSignal { [self] _ in
+      state.withLock { $0.isStopped = true }
+      continueIfOver()
+    }
+    let count = plan.listed == nil ? min(plan.atOnce, max(plan.items.count, 1)) : plan.atOnce
+    var started = 0
+    while started < count, startThread("formstream-get", { [self] in work(run.branch()) }) {
+      started += 1
+    }
+    guard started > 0 else {
+      throw Failure(
+        .inputOutput,
+        "Nothing can be received: the system has no threads left. Allow more with ulimit -u, or more memory with ulimit -v."
+      )
+    }
+    try runBlocking { [self] () async throws(Failure) in
+      // The display is cancelled when the run is over.
+      async let _: Void = display.follow { self.progress(isDone: false) }
+      await waitUntilOver()
+    }
+    display.finish(progress(isDone: true))
+    let (series, totals) = state.withLock { ($0.series, $0.totals) }
+    try run.finish(series) { (exit) throws(Failure) in
+      let summary = GetSummary(
+        totals: totals, duration: start.duration(to: .now), atOnce: plan.atOnce, exit: exit)
+      try summary.print(plan.series.printing)
+    }
+  }
+
+  private func waitUntilOver() async {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.continuation = continuation }
+      continueIfOver()
+    }
+  }
+
+  private func continueIfOver() {
+    let continuation = state.withLock { state in
+      guard state.isOver else { return nil as CheckedContinuation<Void, Never>? }
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    continuation?.resume()
+  }
+
+  // MARK: The threads
+
+  /// Gets one URL after another.
+  private func work(_ run: SeriesRun) {
+    while let item = next() {
+      let ending: ResultReport.Ending
+      let file = plan.storedFile(of: item)
+      do throws(Failure) {
+        try state.withLock { (state) throws(Failure) in try state.series.check(file) }
+        ending = try plan.fetch(
+          item, in: run,
+          ProgressDisplay { [self] updates in
+            state.withLock { $0.inFlight[item.number]?.updates = updates }
+          })
+      } catch {
+        ending = ResultReport.Ending(error)
+      }
+      state.withLock { state in
+        let received = state.inFlight.removeValue(forKey: item.number)?.updates?.current.received ?? 0
+        state.received = state.received.addingClamped(received)
+        state.series.note(ending, storedIn: file)
+        state.totals.note(ending, received: received, of: item.name)
+      }
+      continueIfOver()
+    }
+  }
+
+  /// The next request, which counts as being on its way from here on; nil after the last, or after a signal.
+  private func next() -> GetPlan.Item? {
+    if let item = state.withLock({ $0.begin($0.waiting.first) }) { return item }
+    guard let listed = plan.listed else { return nil }
+    while true {
+      // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way.
+      let read = listed.withLock { (items) -> Result<GetPlan.Item, Failure>?? in
+        if state.withLock({ $0.isStopped || $0.totals.isListed }) { return nil }
+        do throws(Failure) { return .some(try items.next()) } catch {
+          // The list can't be read any further.
+          state.withLock { $0.series.note(ResultReport.Ending(error), storedIn: nil) }
+          return .some(nil)
+        }
+      }
+      switch read {
+      case .none: return nil
+      case .some(.none):
+        state.withLock { $0.totals.isListed = true }
+        continueIfOver()
+        return nil
+      case .some(.some(.success(let item))):
+        return state.withLock { (state) -> GetPlan.Item? in
+          guard !state.isStopped else { return nil }
+          state.totals.listed += 1
+          return state.begin(item)
+        }
+      case .some(.some(.failure(let failure))):
+        state.withLock { state in
+          let ending = ResultReport.Ending(failure)
+          state.totals.listed += 1
+          state.series.note(ending, storedIn: nil)
+          state.totals.note(ending, received: 0, of: "")
+        }
+      }
+    }
+  }
+
+  // MARK: Progress
+
+  private func progress(isDone: Bool) -> BatchProgress {
+    state.withLock { state in
+      var progress = BatchProgress()
+      progress.isDownload = true
+      progress.stage = isDone ? .done : state.isStopped ? .stopping : .sending
+      progress.concurrency = plan.atOnce
+      (progress.listed, progress.isListed) = (state.totals.listed, state.totals.isListed)
+      progress.done = state.totals.finished
+      progress.failed = state.totals.unaccepted
+      progress.handed = state.received
+      // The sizes of files are known only from the responses.
+      var total: Int64? = state.totals.isListed && state.waiting.isEmpty ? state.received : nil
+      for (id, request) in state.inFlight.sorted(by: { $0.key < $1.key }) {
+        let current = request.updates?.current
+        let (received, size) = (current?.received ?? 0, current?.responseTotal)
+        progress.handed = progress.handed.addingClamped(received)
+        total = size.flatMap { total?.addingClamped($0) }
+        let phase = current.map { ProgressSnapshot($0).receiving.phase } ?? .connecting
+        progress.requests.append(
+          .init(id: id, path: request.name, phase: phase, size: size, handed: received))
+      }
+      progress.total = total
+      progress.left = total.map { max(0, $0 - progress.handed) } ?? 0
+      return progress
+    }
+  }
+}
+
+extension GetRun.State {
+  /// Notes that a request begins, and returns it; nil if nothing more begins.
+  fileprivate mutating func begin(_ item: GetPlan.Item?) -> GetPlan.Item? {
+    guard let item, !isStopped else { return nil }
+    if waiting.first?.number == item.number { waiting.removeFirst() }
+    inFlight[item.number] = GetRun.InFlight(name: item.name)
+    return item
+  }
+}
+
+extension BatchTotals {
+  /// Notes how the request for a URL has ended.
+  ///
+  /// - Parameter name: the name of the file in messages.
+  fileprivate mutating func note(
+    _ ending: ResultReport.Ending, received: Int64, of name: String
+  ) {
+    guard let failure = ending.failure else { return note(.ok, size: received) }
+    let state: BatchState =
+      switch failure.exit {
+      case .unknown: .unknown
+      // A request that a signal cancelled has stored nothing.
+      case .retryable, .interrupted, .terminated, .hungUp, .quit: .retryable
+      default: .failed
+      }
+    note(state, size: received)
+    let code = (ending.code ?? failure.code).rawValue
+    let error = failure.exit == .noInput ? "invalid-url" : code
+    note(
+      error: Self.name(ofError: error, status: ending.refusedStatus), ending.reason ?? failure.message,
+      of: LocalPath(bytes: Array(name.utf8)))
+  }
+}

@@ -46,6 +46,22 @@ import Testing
     #expect(try rest(first).count == 1)
   }
 
+  /// Regression: the message said to wait until the other run has listed all files, which was over.
+  @Test func `if another run has just completed the manifest, the message says that this one can begin again`() throws {
+    let error = #expect(throws: BatchError.self) {
+      try RecordedListing(
+        in: directory, at: LocalPath(place.path), named: "n", followsLinks: false, hasJournals: { _ in true }
+      ) { () throws(BatchError) in
+        // This run has seen no manifest. Now the other one lists its only file, and ends.
+        do { #expect(try rest(listing([1])).count == 1) } catch { Issue.record(error) }
+        return try FileListing([.text("\(place.path)/1\n")])
+      }
+    }
+    #expect(error?.code == .journalInUse)
+    #expect(error?.description.contains("start this run again, and it goes on with that manifest") == true, "\(error as Any)")
+    #expect(try directory.identity(of: RecordedRounds.name(of: 1, isPartial: true)) == nil)
+  }
+
   @Test(arguments: changes)
   func `each file is listed once, whatever was listed before`(_ names: [Int]) throws {
     try {

@@ -32,7 +32,7 @@ import Testing
     "remote-time": Effect("-o", "f", "-R", shows: "\nfrom 1994: f\n", at: "/timed"),
     "time-cond": Effect("-z", "1999-12-12", shows: "If-Modified-Since: Sun, 12 Dec 1999"),
     "jobs": Effect("-j", "2", "-O", shows: "1 URL: 1 ok.\n"),
-    "files-from": Effect("--retry", "0", "--files-from", "url", shows: "2 URLs: 1 ok, 1 failed.\n"),
+    "files-from": Effect("--retry", "0", "--files-from", "url", shows: "2 URLs: 1 ok, 1 "),
     "files-from0": Effect("--files-from0", "url", shows: "The URL (line 1 of \"url\")"),
     "range": Effect("-r", "4-7", shows: "Range: bytes=4-7\r\n", at: "/range"),
     "sha256": Effect("--sha256", String(repeating: "a", count: 64), shows: "not that of --sha256"),

@@ -23,12 +23,14 @@ import Testing
 
   /// A receiver without room for complete uploads, and a client that has sent one.
   ///
-  /// - Parameter hinder: prevents that it can be noted that the upload is not stored.
+  /// - Parameters:
+  ///   - age: how long uploads are kept.
+  ///   - hinder: prevents that it can be noted that the upload is not stored.
   private static func full(
-    _ directory: TemporaryDirectory, _ hinder: @escaping @Sendable () throws -> Void
+    _ directory: TemporaryDirectory, age: Duration = .seconds(86400), _ hinder: @escaping @Sendable () throws -> Void
   ) throws -> (Receiver, RawClient) {
     var uploads = Receiver.ResumableUploads(in: LocalPath(directory.path))
-    uploads.minimumSize = 0
+    (uploads.minimumSize, uploads.age) = (0, age)
     var configuration = Receiver.Configuration()
     configuration.resumableUploads = uploads
     let handler = try DirectoryHandler(LocalPath(directory.path)).responding { _ in
@@ -41,6 +43,26 @@ import Testing
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=b\r\n"
         + "Content-Length: \(form.utf8.count)\r\nUpload-Complete: ?1\r\nUpload-Draft-Interop-Version: 8\r\n\r\n\(form)")
     return (receiver, client)
+  }
+
+  /// A receiver without room for complete uploads, which could not note that one is not stored. The file that takes the note back is in
+  /// `aside`.
+  private static func unnoted(
+    _ directory: TemporaryDirectory, _ aside: TemporaryDirectory, age: Duration = .seconds(86400)
+  ) throws -> (receiver: Receiver, client: RawClient, path: String) {
+    let files = directory.path(".formstream-uploads")
+    let (receiver, client) = try full(directory, age: age) {
+      _ = try run(program: "/bin/bash", ["-c", "cd '\(files)' && mv .formstream-* '\(aside.path)'"])
+    }
+    let path = try #require(try client.response().headers("Location").first)
+    #expect(try client.response().status == 507)
+    return (receiver, client, path)
+  }
+
+  /// Puts the file back that takes the note back.
+  private static func putBack(_ aside: TemporaryDirectory, to directory: TemporaryDirectory) throws {
+    let files = directory.path(".formstream-uploads")
+    _ = try run(program: "/bin/bash", ["-c", "mv '\(aside.path)'/.formstream-* '\(files)'"])
   }
 
   /// Regression: the receiver said that the bytes are kept (507). If it could not note then that they are not stored, the next request
@@ -75,18 +97,12 @@ import Testing
   /// Regression: the other receiver took the note for that of a receiver that was killed, and removed the bytes.
   @Test func `bytes stay if another receiver looks at them before it can be noted that they are not stored`() async throws {
     let (directory, aside) = (try TemporaryDirectory(), try TemporaryDirectory())
-    let files = directory.path(".formstream-uploads")
-    let (receiver, client) = try Self.full(directory) {
-      // The file that takes the note back is away.
-      _ = try run(program: "/bin/bash", ["-c", "cd '\(files)' && mv .formstream-* '\(aside.path)'"])
-    }
-    let path = try #require(try client.response().headers("Location").first)
-    #expect(try client.response().status == 507)
+    let (receiver, client, path) = try Self.unnoted(directory, aside)
     let other = try UploadServer(in: directory)
     let early = try await other.head(path)
     #expect(early.status == 503, "\(early)")
     #expect(directory.size(of: Self.name(of: path)) == Self.form.utf8.count)
-    _ = try run(program: "/bin/bash", ["-c", "mv '\(aside.path)'/.formstream-* '\(files)'"])
+    try Self.putBack(aside, to: directory)
     try client.send("HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
     let late = try client.response(toHead: true)
     #expect(late.headers("Upload-Offset") == ["\(Self.form.utf8.count)"], "\(late)")
@@ -95,6 +111,38 @@ import Testing
     #expect(last.status == 200, "\(last)")
     #expect(try other.server.text("a") == "abc")
     await receiver.stop()
+  }
+
+  /// Regression: the upload was in use for all other receivers until a client asked this one for it.
+  @Test func `a receiver notes later by itself that bytes are not stored`() async throws {
+    let (directory, aside) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let (receiver, _, path) = try Self.unnoted(directory, aside, age: .seconds(40))
+    try Self.putBack(aside, to: directory)
+    let state = directory.path("\(Self.name(of: path)).json")
+    #expect(await eventually { (try? String(contentsOfFile: state, encoding: .utf8))?.contains(#""phase":"open""#) == true })
+    let other = try UploadServer(in: directory)
+    #expect(try await other.offset(path) == Self.form.utf8.count)
+    await receiver.stop()
+  }
+
+  /// Regression: the upload seemed to be used by another receiver for ever, so it never expired.
+  @Test func `an upload expires if it can't be noted that it is not stored`() async throws {
+    let (directory, aside) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let (receiver, _, path) = try Self.unnoted(directory, aside, age: .seconds(1))
+    #expect(await eventually { directory.size(of: Self.name(of: path)) == nil })
+    await receiver.stop()
+    #expect(try directory.names(in: ".formstream-uploads") == [])
+  }
+
+  /// Regression: the note stayed when the receiver was stopped, and the next receiver removed the bytes.
+  @Test func `bytes stay if a receiver can note only at its end that they are not stored`() async throws {
+    let (directory, aside) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let (receiver, _, path) = try Self.unnoted(directory, aside)
+    try Self.putBack(aside, to: directory)
+    await receiver.stop()
+    let next = try UploadServer(in: directory)
+    #expect(try await next.offset(path) == Self.form.utf8.count)
+    #expect(directory.size(of: Self.name(of: path)) == Self.form.utf8.count)
   }
 
   /// Regression: it was in use (503) for ever, and never expired.

@@ -32,18 +32,19 @@ package struct JournalIndex: Sendable {
   /// The statuses of four files in each value.
   private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
+  /// The uploads that broke off, of each file the one of which the server has most.
+  private var unfinished: [Int64: Unfinished] = [:]
+  /// The uploads of the round before, whose manifest has other offsets. All of them are to be believed.
+  private var unfinishedBefore: [LocalPath: UploadResumeData] = [:]
+  /// The offsets of the records of files that the server did not confirm after the last slice.
+  private var unconfirmed: Set<Int64> = []
+
   /// An upload that broke off, of which the server keeps what has arrived.
   private struct Unfinished {
     let upload: UploadResumeData
     /// Why the upload is not to be believed: others can write to its journal. Nil if it is.
     let flaw: BatchError?
   }
-
-  private var unfinished: [Int64: Unfinished] = [:]
-  /// The uploads of the round before, whose manifest has other offsets.
-  private var unfinishedBefore: [LocalPath: Unfinished] = [:]
-  /// The offsets of the records of files that the server did not confirm after the last slice.
-  private var unconfirmed: Set<Int64> = []
 
   package init() {}
 
@@ -81,22 +82,23 @@ package struct JournalIndex: Sendable {
 
   /// The data that continue the file's upload; nil if there are none.
   func unfinished(_ file: BatchFile) -> UploadResumeData? {
-    (unfinished[file.offset] ?? unfinishedBefore[file.path])?.upload
+    unfinished[file.offset]?.upload ?? unfinishedBefore[file.path]
   }
 
   /// Throws if others could send an upload elsewhere that a run is to continue: whoever can write to a journal can name another URL.
   func checkUploads() throws(BatchError) {
-    for uploads in [Array(unfinished.values), Array(unfinishedBefore.values)] {
-      let flaws = uploads.compactMap(\.flaw)
-      if let flaw = flaws.min(by: { $0.subject < $1.subject }) { throw flaw }
-    }
+    let flaws = unfinished.values.compactMap(\.flaw)
+    if let flaw = flaws.min(by: { $0.subject < $1.subject }) { throw flaw }
   }
 
-  /// Takes over the uploads that broke off in the round before.
-  mutating func takeUnfinished(of earlier: JournalIndex) {
-    for unfinished in earlier.unfinished.values {
+  /// Takes over the uploads that broke off in the round before. Of several uploads of one path, the last one is taken.
+  ///
+  /// - Throws: `journalNotTrusted` if others could send any of them elsewhere, even one that is not taken over.
+  mutating func takeUnfinished(of earlier: JournalIndex) throws(BatchError) {
+    try earlier.checkUploads()
+    for (_, unfinished) in earlier.unfinished.sorted(by: { $0.key < $1.key }) {
       // The file comes after the parts that all requests have.
-      if let path = unfinished.upload.lastFile { unfinishedBefore[path] = unfinished }
+      if let path = unfinished.upload.lastFile { unfinishedBefore[path] = unfinished.upload }
     }
   }
 

@@ -37,11 +37,11 @@ final class ManifestAddition {
     let listing = try list()
     let manifest = try UnnamedManifest(ofRound: 1, in: directory, at: directoryPath, isContinued: true)
     try checkBeginning(of: manifest)
-    var size = try manifest.write { file throws(SystemError) in try file.cutTornLine() }
+    var size = try manifest.withFile { file throws(SystemError) in try file.cutTornLine() }
     if size > 0 {
       // Nothing was sent, so the listing may be another one: its user may have corrected what was wrong.
       if try !hasJournals(ManifestReader.header(of: manifest.path).id) {
-        try manifest.write { file throws(SystemError) in try file.removeContents() }
+        try manifest.withFile { file throws(SystemError) in try file.removeContents() }
         size = 0
       }
     }
@@ -61,7 +61,7 @@ final class ManifestAddition {
   /// Checks that the file is a manifest. A foreign file that happens to have the manifest's name must not be changed.
   private static func checkBeginning(of manifest: UnnamedManifest) throws(BatchError) {
     let expected = Array(#"{"schema":"formstream.manifest/"#.utf8)
-    let beginning = try manifest.write { file throws(SystemError) in
+    let beginning = try manifest.withFile { file throws(SystemError) in
       try file.beginning(upTo: expected.count)
     }
     // If the first line of a manifest is torn, the file may have only some of these bytes.

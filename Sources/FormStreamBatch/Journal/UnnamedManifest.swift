@@ -22,23 +22,19 @@ final class UnnamedManifest {
   ) throws(BatchError) {
     let (partial, name) = (RecordedRounds.name(of: number, isPartial: true), RecordedRounds.name(of: number))
     let path = directoryPath.appending(partial.bytes)
-    let (file, isFree) = try Self.writing(path) { () throws(SystemError) -> (AppendedFile, Bool) in
+    let (file, refusal) = try Self.accessing(path) { () throws(SystemError) -> (AppendedFile, BatchError?) in
       let file = try AppendedFile(continuing: partial, in: directory)
-      guard try file.lock(), try file.isNamed(partial, in: directory) else { return (file, false) }
+      guard try file.lock(), try file.isNamed(partial, in: directory) else { return (file, Self.inUse(path)) }
       // Another run may have completed the manifest meanwhile, and given it its final name.
       guard try directory.identity(of: name) == nil else {
         directory.remove(partial)
-        return (file, false)
+        return (file, Self.justCompleted(directoryPath.appending(name.bytes)))
       }
       if !isContinued { try file.removeContents() }
-      return (file, true)
+      return (file, nil)
     }
     (self.path, self.partial, self.name, self.directory, self.file) = (path, partial, name, directory, Guarded(file))
-    guard isFree else {
-      throw BatchError(
-        .journalInUse, on: path.description,
-        "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files.")
-    }
+    if let refusal { throw refusal }
     isRemoved = !isContinued
   }
 
@@ -51,8 +47,8 @@ final class UnnamedManifest {
   var release: @Sendable () -> Void { { [file] in file.withLock { $0 = nil } } }
 
   /// Reads or changes the file.
-  func write<Result>(_ body: (AppendedFile) throws(SystemError) -> Result) throws(BatchError) -> Result {
-    try Self.writing(path) { () throws(SystemError) in
+  func withFile<Result>(_ body: (AppendedFile) throws(SystemError) -> Result) throws(BatchError) -> Result {
+    try Self.accessing(path) { () throws(SystemError) in
       try file.withLock { file throws(SystemError) in
         guard let file else { throw .notOpen }
         return try body(file)
@@ -61,12 +57,12 @@ final class UnnamedManifest {
   }
 
   func append(_ bytes: [UInt8]) throws(BatchError) {
-    try write { file throws(SystemError) in try file.append(bytes) }
+    try withFile { file throws(SystemError) in try file.append(bytes) }
   }
 
   /// Writes the file and its name to the disk.
   func synchronize() throws(BatchError) {
-    try write { file throws(SystemError) in
+    try withFile { file throws(SystemError) in
       try file.synchronize()
       // Some file systems can't synchronize a directory.
       try? directory.synchronize()
@@ -75,7 +71,7 @@ final class UnnamedManifest {
 
   /// Gives the manifest its final name.
   func giveName() throws(BatchError) {
-    try write { file throws(SystemError) in
+    try withFile { file throws(SystemError) in
       try file.synchronize()
       _ = try directory.move(partial, to: directory, replacing: name)
       isRemoved = false
@@ -83,7 +79,20 @@ final class UnnamedManifest {
     }
   }
 
-  private static func writing<Result>(
+  private static func inUse(_ path: LocalPath) -> BatchError {
+    BatchError(
+      .journalInUse, on: path.description,
+      "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files.")
+  }
+
+  private static func justCompleted(_ path: LocalPath) -> BatchError {
+    BatchError(
+      .journalInUse, on: path.description,
+      "Another run has just completed the manifest \(path.description.quoted): start this run again, and it goes on with "
+        + "that manifest.")
+  }
+
+  private static func accessing<Result>(
     _ path: LocalPath, _ body: () throws(SystemError) -> Result
   ) throws(BatchError) -> Result {
     do throws(SystemError) { return try body() } catch {

@@ -3,6 +3,7 @@ import FormStreamMultipart
 /// Lines with numbers, in the order of the numbers. They are sorted on the disk, so memory does not grow with how many there are.
 final class NumberedLines {
   private let sorter: ExternalSorter
+  /// How many lines were added without a number.
   private var count: Int64 = 0
   private var lines: SortedLines?
   private var ahead: (key: [UInt8], line: [UInt8])?
@@ -12,12 +13,15 @@ final class NumberedLines {
     sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
   }
 
-  /// Adds a line. Lines with the same number keep their order.
-  ///
-  /// - Parameter number: nil for the number after the last one that was given so.
-  func add(_ line: [UInt8], number: Int64? = nil) throws(BatchError) {
-    try sorter.add(line, key: Self.key(of: number ?? count))
-    if number == nil { count += 1 }
+  /// Adds a line with a number. Lines with the same number keep their order.
+  func add(_ line: [UInt8], number: Int64) throws(BatchError) {
+    try sorter.add(line, key: Self.key(of: number))
+  }
+
+  /// Adds a line, so that the lines keep the order in which they are added. All lines must be added so, or all with numbers.
+  func add(_ line: [UInt8]) throws(BatchError) {
+    try add(line, number: count)
+    count += 1
   }
 
   /// The next line; nil after the last. No line can be added after this call.

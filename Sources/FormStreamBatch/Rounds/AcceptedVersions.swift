@@ -4,6 +4,8 @@ import FormStreamPlatform
 /// The versions of files that journals prove accepted, in the order of the records of their manifest.
 ///
 /// The manifest may not know the version: a file that was missing when it was listed has no size there.
+///
+/// They wait on the disk, and are sorted at the first question.
 struct AcceptedVersions {
   private let lines: NumberedLines
 

@@ -76,7 +76,7 @@ package struct EarlierManifests: Sendable {
     }
     self.areNotAll = areNotAll
     (self.missing, lost) = (missing, search.lost)
-    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { !search.namedRuns.contains($0) }
+    unnamedRuns = (found.keys + missing).flatMap { journals.runs(ofManifest: $0) }.filter { !search.isNamed($0) }
       .sorted()
     var last = Int64.min
     for id in missing { last = max(last, try journals.period(ofManifest: id).last) }

@@ -81,8 +81,8 @@ struct EarlierRounds {
       of: extent, shard: batch.shard, in: journals, boot: JournalHead.currentBoot,
       sliceSize: batch.sliceSize)
     if batch.request.options.resumption.isChosen {
-      try takeUnfinished(before: extent, in: &index)
       try index.checkUploads()
+      try takeUnfinished(before: extent, in: &index)
     }
     guard journals.manifests.contains(where: { $0 != extent.id }) else { return index }
     let manifest = try ManifestReader(
@@ -108,7 +108,7 @@ struct EarlierRounds {
     else { return }
     let path = rounds.manifests[place]
     let reader = try ManifestReader(path, acceptsTornEnd: RecordedRounds.isPartial(path))
-    index.takeUnfinished(
+    try index.takeUnfinished(
       of: try JournalIndex(of: reader.extent, in: journals, boot: JournalHead.currentBoot))
   }
 

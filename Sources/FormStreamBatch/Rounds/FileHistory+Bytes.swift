@@ -8,9 +8,9 @@ extension FileHistory {
     var stored = StoredBytes()
     stored.add(last?.bytes ?? [])
     // Most files were accepted in the last round that had them.
-    let isLastAccepted = accepted == last
-    stored.add(isLastAccepted ? 1 : 0)
-    if !isLastAccepted { stored.add(accepted?.bytes ?? []) }
+    let isSame = accepted == last
+    stored.add(isSame ? 1 : 0)
+    if !isSame { stored.add(accepted?.bytes ?? []) }
     stored.add(lastSending)
     stored.add(isGone ? 1 : 0)
     stored.add(Int64(doubts.count))

@@ -9,8 +9,8 @@ struct ManifestSearch {
   private(set) var missing: [String] = []
   /// The journals of manifests that were not found, because their runs have begun and mention no files.
   private(set) var begun: [LocalPath] = []
-  /// The runs that manifests beside the journals name.
-  private(set) var namedRuns: Set<String> = []
+  /// The manifests beside the journals, by the runs that they name.
+  private var manifestOfRun: [String: LocalPath] = [:]
   /// What is known to have been beside the journals.
   private(set) var lost = LostRecords()
   /// Why the state can't be used with the manifests, as the end of a sentence; nil if it can.
@@ -36,10 +36,12 @@ struct ManifestSearch {
       try addSentLists(of: directory)
     }
     try lookWhereRunsFoundThem()
-    namedRuns = Set(lost.runs.keys)
     let runs = journals.runs
-    lost.runs = lost.runs.filter { !runs.contains($0.key) }
+    lost.runs = manifestOfRun.filter { !runs.contains($0.key) }
   }
+
+  /// Whether a manifest beside the journals names a run.
+  func isNamed(_ run: String) -> Bool { manifestOfRun[run] != nil }
 
   /// The beginning of ``conflict`` if a manifest is of a round that the state sums up.
   static func conflict(_ manifest: LocalPath) -> String {
@@ -66,7 +68,7 @@ struct ManifestSearch {
       if state?.sumsUp(manifest: header.id) == true { continue }
       found[header.id] = (path, header)
       if isTaken { taken?.insert(header.id) }
-      for run in header.journals { lost.runs[run] = path }
+      for run in header.journals { manifestOfRun[run] = path }
       // A manifest of `plan` has no listing. Its journals may be anywhere.
       guard header.listing != nil, !RecordedRounds.isPartial(path) else { continue }
       if journals.heads(ofManifest: header.id).isEmpty { lost.withoutJournals[header.id] = path }

@@ -2,6 +2,8 @@ import FormStreamJSON
 import FormStreamMultipart
 
 /// The records of files that were not accepted, in the order of the records of their manifest.
+///
+/// They wait on the disk, and are sorted at the first question.
 struct FailureRecords {
   private let lines: NumberedLines
 

@@ -11,7 +11,8 @@ extension PartialUpload {
     let lock: FileLock?
   }
 
-  /// A note that the handler is about to store the upload, which could not be taken back when the upload was not stored.
+  /// A note that the handler is about to store the upload, which could not be taken back when the upload was not stored. It is tried
+  /// again when a request needs the upload, when the store looks for old uploads, and at the end of the receiver.
   struct StaleNote {
     /// The file that takes the note back.
     let before: AtomicFile
@@ -141,10 +142,11 @@ extension PartialUpload {
     state.phase = .ended
     state.owner = nil
     state.request += 1
-    (state.digest, state.staleNote) = (nil, nil)
-    // The files go first: if another receiver could lock them before, it would go on with the upload.
+    state.digest = nil
+    // The files go first: if another receiver could lock them before, it would go on with the upload, or believe a note that is wrong.
     directory.remove(id.bodyName)
     directory.remove(id.stateName)
+    state.staleNote = nil
     close(&state)
     giveBack(to: 0, &state)
     store.forget(self)

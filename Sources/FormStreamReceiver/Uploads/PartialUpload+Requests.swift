@@ -200,7 +200,7 @@ extension PartialUpload {
 
   /// Takes the note back that the upload is being stored, if that has failed when it was not stored. Nobody else goes on with an upload
   /// whose bytes are locked, so nothing newer is replaced.
-  private func takeBackNote(_ state: inout State) throws(SystemError) {
+  func takeBackNote(_ state: inout State) throws(SystemError) {
     guard let note = state.staleNote else { return }
     try note.before.replace(id.stateName)
     try? note.body.close()

@@ -51,11 +51,12 @@ final class PartialUpload: Sendable {
     let size: Int64
     /// Whether more room is claimed than there are bytes.
     let claimsMore: Bool
+    let hasStaleNote: Bool
 
     init(_ state: State) {
       (phase, lastChange, isOwned) = (state.phase, state.lastChange, state.owner != nil)
       (size, claimsMore) = (state.offset, state.claimed > state.offset)
-      lastUse = max(state.lastUse, lastChange)
+      (lastUse, hasStaleNote) = (max(state.lastUse, lastChange), state.staleNote != nil)
     }
 
     /// Whether no request has used an upload that is not complete for that many seconds.
@@ -186,6 +187,7 @@ extension PartialUpload {
   /// it for `grace` seconds, gives back the room that was claimed for bytes that have not arrived: otherwise who announces much
   /// and sends nothing would keep others out.
   func tidy(age: Int64, grace: Int64) {
+    takeBackNote()
     let standing = standing.withLock(\.self)
     if standing.isExpired(after: age) { return endIf { $0.isExpired(after: age) } }
     writeAgain()
@@ -193,6 +195,12 @@ extension PartialUpload {
     change { state in
       if Standing(state).isIdle(for: grace) { giveBack(to: state.offset, &state) }
     }
+  }
+
+  /// Takes a wrong note back, if there is one and the disk lets it. Otherwise, the upload keeps its file open.
+  func takeBackNote() {
+    guard standing.withLock(\.hasStaleNote) else { return }
+    change { state -> Void in try? takeBackNote(&state) }
   }
 
   /// Writes a state for which there was no room. There may be room by now.
@@ -224,7 +232,8 @@ extension PartialUpload {
   /// Another receiver in the same directory may go on with an upload that this one has found. Returns whether it uses the upload now,
   /// or that can't be known. If it doesn't, it can't until the file is closed. Notes when it has used the upload.
   private func isUsedElsewhere(_ state: inout State) -> Bool {
-    guard state.phase == .open else { return false }
+    // As long as a wrong note is not taken back, this receiver has locked the bytes. The disk that fails must not keep them for ever.
+    guard state.phase == .open, state.staleNote == nil else { return false }
     let now = secondsSince1970()
     let change = directory.lastChange(of: id.bodyName) ?? now
     do {
@@ -249,7 +258,7 @@ extension PartialUpload {
     state.phase = .complete
     state.length = recorded.length ?? state.length
     state.offset = state.length ?? state.offset
-    (state.uncheckedFrom, state.staleNote) = (nil, nil)
+    state.uncheckedFrom = nil
     let now = secondsSince1970()
     state.lastChange = min(directory.lastChange(of: id.stateName) ?? now, now)
     giveBack(to: 0, &state)

@@ -345,7 +345,11 @@ final class UploadStore: Sendable {
 
   /// Forgets all uploads, whose files stay. The uploads and this object hold each other, so nothing would be released otherwise.
   /// No request must be left.
-  func close() { index.withLock { $0 = [:] } }
+  func close() {
+    // The next receiver would believe a wrong note: nothing keeps it from the bytes any more.
+    for upload in Array(index.withLock(\.values)) { upload.takeBackNote() }
+    index.withLock { $0 = [:] }
+  }
 
   /// The limits for an upload, as the value of `Upload-Limit`.
   ///

@@ -6,7 +6,7 @@ extension HTTPHeaders {
   /// headers of the download.
   func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
-    if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
+    if request.options.isOfDownload { names += ["range", "if-range"] }
     var rest = HTTPHeaders()
     for field in fields where names.contains(field.name.lowercased()) {
       rest.append(field)

@@ -162,7 +162,7 @@ import Testing
     compressed.options.responseCompression = ResponseCompression(limit: 100)
     compressed.options.responseTarget = .download(settings())
     var chosen = try makeRequest(.get, server.url, nil)
-    chosen.options.responseTarget = .download(DownloadSettings(.chosen { _ in "file" }))
+    chosen.options.responseTarget = .download(DownloadSettings(.chosen { _ in .file("file") }))
     for (request, code) in [(part, "invalid-setting"), (compressed, "invalid-setting"), (chosen, "not-a-file")] {
       let result = await session.result(of: request)
       #expect(result.outcome == .failed)

@@ -92,6 +92,8 @@ final class ResponseDownload: Sendable {
 
   /// Gives a complete file its name, and leaves the partial file of an incomplete response.
   func finish(_ opened: Opened, isComplete: Bool) throws {
+    // After an error at the end of a complete response, the writer discards the response: what was left stays known.
+    guard state.withLock({ $0.number != opened.number || $0.isOpen }) else { return }
     let (partial, sink) = (opened.partial, opened.sink)
     partial.end(sink)
     var end = End()

@@ -13,8 +13,8 @@ extension TransferTask where Success == TransferResult {
     let countsResponse = request.body == nil || deliversResponse
     return makeProgress { bridge, step in
       bridge.show(step, countsResponse: countsResponse)
-    } isComplete: {
-      $0.outcome == .ok && $0.error == nil
+    } finalCount: {
+      $0.outcome == .ok && $0.error == nil ? 0 : nil
     }
   }
 }
@@ -24,14 +24,13 @@ extension TransferTask where Success == DownloadResult {
   /// the download.
   ///
   /// The progress counts the bytes of the file, including the bytes of an earlier download that is continued. If the download
-  /// starts again, the count goes back to 0. While the length of the file is not known, the progress is indeterminate. If the
-  /// download succeeds, the progress ends complete.
+  /// starts again, the count goes back to 0. While the length of the file is not known, the progress is indeterminate. The last
+  /// byte is counted when the download has succeeded: before that, the file may be refused, for example because of its digest.
   public func makeFoundationProgress() -> Progress {
     makeProgress { bridge, step in
-      bridge.totalUnitCount = step.responseTotal ?? -1
-      bridge.completedUnitCount = step.received
-    } isComplete: {
-      $0.outcome == .ok
+      bridge.showFile(step)
+    } finalCount: {
+      $0.outcome == .ok ? $0.file?.size ?? 0 : nil
     }
   }
 }
@@ -39,10 +38,10 @@ extension TransferTask where Success == DownloadResult {
 extension TransferTask {
   /// - Parameters:
   ///   - show: shows a state of the task.
-  ///   - isComplete: whether the task has succeeded.
+  ///   - finalCount: the count at the end of a task that has succeeded, unless more was counted; nil if the task has failed.
   fileprivate func makeProgress(
     _ show: @escaping @Sendable (Progress, TransferProgress) -> Void,
-    isComplete: @escaping @Sendable (Success) -> Bool
+    finalCount: @escaping @Sendable (Success) -> Int64?
   ) -> Progress {
     let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
@@ -63,9 +62,9 @@ extension TransferTask {
     show(bridge, updates.current)
     Task {
       for await step in updates { show(bridge, step) }
-      if isComplete(await result) {
+      if let count = finalCount(await result) {
         // A progress of 0 of 0 is not complete.
-        bridge.completedUnitCount = max(bridge.completedUnitCount, 1)
+        bridge.completedUnitCount = max(bridge.completedUnitCount, count, 1)
         bridge.totalUnitCount = bridge.completedUnitCount
       }
       bridge.cancellationHandler = nil
@@ -77,6 +76,16 @@ extension TransferTask {
 }
 
 extension Progress {
+  /// Shows how much of a file is there, without its last byte.
+  fileprivate func showFile(_ step: TransferProgress) {
+    let count = step.responseTotal.map { min(step.received, max($0 - 1, 0)) } ?? step.received
+    // A parent counts a child once and for all as soon as the child has reached its total. So if another version of the file is
+    // shorter, the count is lowered before the total.
+    if count < completedUnitCount { completedUnitCount = count }
+    totalUnitCount = step.responseTotal ?? -1
+    completedUnitCount = count
+  }
+
   fileprivate func show(_ step: TransferProgress, countsResponse: Bool) {
     let total: Int64? =
       if !countsResponse || step.total.map({ step.handedOver < $0 }) == true {

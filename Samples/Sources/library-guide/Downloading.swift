@@ -31,7 +31,7 @@ func continueLater(
 func downloadChosen(_ url: HTTPURL, in session: TransferSession) async throws -> DownloadedFile {
   let settings = DownloadSettings(
     .chosen { head in
-      head.headers["Content-Type"] == "video/mp4" ? "films/film.mp4" : "films/film"
+      head.headers["Content-Type"] == "video/mp4" ? .directory("films", named: .server) : .file("page.html")
     })
   let file = try await session.download(url, settings)
   return file

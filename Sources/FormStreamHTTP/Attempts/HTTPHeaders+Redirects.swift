@@ -6,7 +6,7 @@ extension HTTPHeaders {
   /// not secret. The caller didn't write the headers of the download.
   func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
     var names = ["content-type", "content-encoding", "content-digest"]
-    if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
+    if request.options.isOfDownload { names += ["range", "if-range"] }
     // A line of the session that the request has replaced is not among the request's lines.
     let shared = request.options.headersForAnyOrigin
     return filtered { names.contains($0.name.lowercased()) || shared.contains($0) }

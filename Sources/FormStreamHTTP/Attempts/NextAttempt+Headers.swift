@@ -45,7 +45,7 @@ extension NextAttempt {
   private func isDerived(_ name: String) -> Bool {
     let (name, options) = (name.lowercased(), request.options)
     if name.hasPrefix("content-") || name == "idempotency-key" { return true }
-    if options.responseTarget.isDownload, ["range", "if-range", "accept-encoding"].contains(name) { return true }
+    if options.belongsToDownload, ["range", "if-range", "accept-encoding"].contains(name) { return true }
     return options.resumption.isChosen && HTTPHeaders.ofUploads.contains { $0.isSameHeaderName(as: name) }
   }
 
@@ -69,7 +69,7 @@ extension NextAttempt {
   /// Whether another method may take the place of this one. The response must still show what became of the request, and what is
   /// known about repeating the request must still hold.
   private func mayBecome(_ new: HTTPMethod) -> Bool {
-    guard step == .request || isPage, !mayResume, !request.options.responseTarget.isDownload else { return false }
+    guard step == .request || isPage, !mayResume, !request.options.belongsToDownload else { return false }
     guard sendsBody || !method.isSafe else { return new == .get || new == .head }
     return !new.isSafe && (new.isIdempotent || !method.isIdempotent)
   }

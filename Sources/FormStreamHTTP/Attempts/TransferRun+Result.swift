@@ -70,6 +70,13 @@ extension TransferRun {
       }
     }
     let resumeData = await endUpload(verdict, history)
+    // If the request was cancelled, or exceeds a time limit, the last bytes may still be written.
+    if let responseDownload, responseDownload.isOpen {
+      let limit = ResponseDownload.closingTime
+      await control.performBlocking(atMost: limit, grace: limit) {
+        responseDownload.waitForEnd(atMost: limit)
+      }
+    }
     let stored = responseDownload?.end
     if let left = stored?.left, left.resumeData != nil, verdict.error?.code != .responseNotStored {
       verdict.error = verdict.error?.leaving(left.size, in: left.path)

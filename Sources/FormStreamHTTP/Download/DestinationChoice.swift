@@ -28,13 +28,13 @@ final class DestinationChoice: Sendable {
   private let options: TransferOptions
   private let workers: WorkerThreads
   /// Takes the partial file that was left at a place; may block.
-  private let take: @Sendable (DownloadDestination.Place) throws(TransferError) -> ResumableFile
+  private let take: @Sendable (DownloadDestination) throws(TransferError) -> ResumableFile
   private let state = Guarded(State())
 
   init(
     _ choose: @escaping DownloadDestination.Choice, _ options: TransferOptions,
     on workers: WorkerThreads,
-    take: @escaping @Sendable (DownloadDestination.Place) throws(TransferError) -> ResumableFile
+    take: @escaping @Sendable (DownloadDestination) throws(TransferError) -> ResumableFile
   ) {
     (self.choose, self.options, self.workers, self.take) = (choose, options, workers, take)
   }
@@ -74,18 +74,17 @@ final class DestinationChoice: Sendable {
   private func file(
     for head: TransferResponse
   ) async throws(TransferError) -> (ResumableFile, DownloadSink?) {
-    let path: LocalPath
+    let destination: DownloadDestination
     do {
-      path = try await choose(head)
-    } catch let error as MultipartError {
-      throw TransferError(error)
+      destination = try await choose(head)
     } catch {
       throw .decisionFailed(.destination, head.url, error)
     }
     let (take, limit) = (take, options.maximumResponseSize)
     return try await workers.perform {
       Result { () throws(TransferError) in
-        let partial = try take(.file(path))
+        let partial = try take(destination)
+        // What is there is hashed between the requests, because that may take longer than an attempt may.
         if partial.hasBeginning(of: head) { return (partial, nil) }
         partial.startAgain()
         return (partial, DownloadSink(partial, limit: limit))

@@ -27,8 +27,8 @@ public struct DownloadDestination: Sendable {
     case directory(LocalPath, NameSource)
   }
 
-  /// Gives the path of a file, after the head of the response has arrived.
-  typealias Choice = @Sendable (_ head: TransferResponse) async throws -> LocalPath
+  /// Gives the destination, after the head of the response has arrived.
+  typealias Choice = @Sendable (_ head: TransferResponse) async throws -> DownloadDestination
 
   let place: Result<Place, MultipartError>
   let existingFile: ExistingFile
@@ -68,38 +68,32 @@ public struct DownloadDestination: Sendable {
       place: path.map { .directory($0, source) }, existingFile: existingFile)
   }
 
-  /// A file that the program chooses when the head of the response has arrived: by its status, URL and headers.
+  /// A file or a directory that the program chooses when the head of the response has arrived: by its status, URL and headers.
   ///
   /// ```swift
   /// let settings = DownloadSettings(.chosen { head in
-  ///   head.headers["Content-Type"] == "image/png" ? "picture.png" : "picture"
+  ///   head.headers["Content-Type"] == "image/png" ? .directory("pictures", named: .server) : .file("page.html")
   /// })
   /// ```
   ///
-  /// The file has the rules of ``file(_:ifTaken:)``: its partial file is beside it, and a later download that chooses the same
-  /// path continues the partial file. The later download has to ask for the complete resource first: only the head of that
-  /// response says which path it is. If the path is taken or leads nowhere, the download fails before the body is received.
+  /// A path that is made from a header may lead to any directory. With ``directory(_:named:ifTaken:)``, the server's name is made
+  /// safe.
   ///
-  /// A name that comes from the server may lead to another directory: ``directory(_:named:ifTaken:)`` makes such names safe.
+  /// The rules are those of the chosen destination: the partial file is beside it, and a later download that chooses the same
+  /// destination continues the partial file. The later download has to ask for the complete resource first: only the head of
+  /// that response says which destination it is. If the name is taken, or the path leads nowhere, the download fails before the
+  /// body is received.
   ///
-  /// - Parameters:
-  ///   - existingFile: what happens if the name is taken.
-  ///   - choose: returns the path, as text or bytes or as a file URL of Foundation. It is called once for each response that
-  ///     is the resource, after redirects, and not for refusals. Meanwhile the body is not received. If the closure throws,
-  ///     the download fails with `decision-failed`, and nothing is stored.
-  public static func chosen<Path: LocalPathConvertible>(
-    ifTaken existingFile: ExistingFile = .refuse,
-    by choose: @escaping @Sendable (_ head: TransferResponse) async throws -> Path
+  /// - Parameter choose: returns the destination, which is none that is chosen again. It is called once for each response that
+  ///   is the resource, after redirects, and not for refusals. Meanwhile the body is not received. If the closure throws, the
+  ///   download fails with `decision-failed`, and nothing is stored.
+  public static func chosen(
+    by choose: @escaping @Sendable (_ head: TransferResponse) async throws -> DownloadDestination
   ) -> DownloadDestination {
     var destination = DownloadDestination(
-      place: .failure(.destinationNotChosen), existingFile: existingFile)
-    destination.choice = { head in try await choose(head).localPath() }
+      place: .failure(.destinationNotChosen), existingFile: .refuse)
+    destination.choice = choose
     return destination
-  }
-
-  /// This destination with a place that was chosen.
-  func at(_ place: Place) -> DownloadDestination {
-    DownloadDestination(place: .success(place), existingFile: existingFile)
   }
 }
 

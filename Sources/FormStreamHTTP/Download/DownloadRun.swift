@@ -88,6 +88,11 @@ final class DownloadRun: Sendable {
         note("Starting again: \(reason)")
         partial?.startAgain()
       case .goOn: break
+      case .goOnAfterChoice(let partial):
+        let hashed = await onWorker { [self] in Result { () throws(TransferError) in try hash(partial) } }
+        if case .failure(let error) = hashed {
+          return await conclude(history, partial, .init(.failed, error))
+        }
       case .retry(let verdict):
         let attempt = history.attempts + 1
         let wait = await history.loop.wait(after: verdict, control) {
@@ -130,37 +135,49 @@ final class DownloadRun: Sendable {
     guard settings.destination.choice == nil else { return nil }
     let prepared = await control.performBlocking(atMost: nil, grace: Self.takingTime) {
       [self, settings] in
-      Result { () throws(TransferError) in try takeFile(of: url, settings) }
+      Result { () throws(TransferError) -> ResumableFile in
+        let partial = try takeFile(of: url, settings)
+        do throws(TransferError) {
+          try hash(partial)
+        } catch {
+          partial.release()
+          throw error
+        }
+        return partial
+      }
     }
     guard let prepared else { throw .cancelledBeforeResponse }
     return try prepared.get()
   }
 
-  /// Takes a partial file that was left, and hashes it. This may block.
+  /// Takes a partial file that was left. This may block.
   private func takeFile(
     of url: HTTPURL, _ settings: DownloadSettings
   ) throws(TransferError) -> ResumableFile {
-    let partial = try ResumableFile(url, settings) { [publisher] size, total in
+    try ResumableFile(url, settings) { [publisher] size, total in
       publisher.advance(
         .init(phase: nil, read: 0, handedOver: 0, received: size, responseTotal: total),
         acknowledged: nil)
     }
+  }
+
+  /// Hashes what was left, until the download is cancelled. This may block for long.
+  private func hash(_ partial: ResumableFile) throws(TransferError) {
     do {
       try partial.hashWhatIsThere(while: { !control.isCancelled })
     } catch {
-      partial.release()
-      throw error as? TransferError ?? .downloadNotStored(partial.destination, from: url, error)
+      throw error as? TransferError ?? .downloadNotStored(partial.destination, from: partial.url, error)
     }
-    return partial
   }
 
   /// The choice of the destination, if the program makes it when the head of a response has arrived.
   private func destinationChoice(_ options: TransferOptions) -> DestinationChoice? {
     guard let choose = settings.destination.choice else { return nil }
     return DestinationChoice(choose, options, on: engine.workers) {
-      [self] place throws(TransferError) in
+      [self] destination throws(TransferError) in
       var settings = settings
-      settings.destination = settings.destination.at(place)
+      settings.destination = destination
+      try settings.check()
       return try takeFile(of: try request.url.appending(request.query), settings)
     }
   }
@@ -193,6 +210,7 @@ final class DownloadRun: Sendable {
       accepted.insert(206)
     }
     request.options.acceptedStatuses = accepted
+    request.options.isOfDownload = true
     request.options.responseTarget =
       sink.map { .download($0) } ?? DestinationChoice.targetOfOthers
     let choice = sink == nil ? destinationChoice(request.options) : nil
@@ -241,6 +259,8 @@ final class DownloadRun: Sendable {
     case startAgain(String)
     /// The next request asks for the rest, at once.
     case goOn
+    /// The chosen place has the beginning of the file. The next request asks for the rest, after what is there was hashed.
+    case goOnAfterChoice(ResumableFile)
     /// Another request after a wait, if another attempt is allowed.
     case retry(AttemptDecision.Verdict)
     case conclude(AttemptDecision.Verdict)
@@ -257,7 +277,7 @@ final class DownloadRun: Sendable {
     case .mismatched(let reason): return .startAgain(reason)
     case .failed(let error): return .conclude(.init(.failed, error))
     case .unchanged: return unchanged(result, history)
-    case .begunBefore: return .goOn
+    case .begunBefore: return sent.partial.map(Step.goOnAfterChoice) ?? .goOn
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
       if let partial = sent.partial, sent.sink?.demand.validator != nil, result.status == 416,
@@ -281,7 +301,12 @@ final class DownloadRun: Sendable {
       }
       // An accepted response opens the sink, unless the attempt has ended while the place was chosen.
       if result.outcome == .ok {
-        if let error = result.error { return .conclude(.init(.retryable, error)) }
+        if let error = result.error {
+          let verdict = AttemptDecision.Verdict(.retryable, error)
+          // Other errors, such as a response that is too large, would come again.
+          return error.code == .timedOut || error.code == .stalled || error.code == .connectionLost
+            ? .retry(verdict) : .conclude(verdict)
+        }
         return .conclude(.init(.failed, .downloadWithoutStoredResponse))
       }
       return .conclude(.init(result.outcome, result.error))

@@ -22,7 +22,8 @@ struct PartialFileStore: Sendable {
     return nil
   }
 
-  private func take(_ name: FileName) throws -> (PartialFile, PartialFileRecord)? {
+  /// Takes the file of a name, as `takeLeft`.
+  func take(_ name: FileName) throws -> (PartialFile, PartialFileRecord)? {
     guard let file = try left(name), var record = record(of: name), try record.describes(file)
     else { return nil }
     if record.left != nil {

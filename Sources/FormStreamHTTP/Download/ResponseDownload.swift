@@ -4,7 +4,8 @@ import FormStreamPlatform
 /// The response to a request that was not started as a download, stored with the rules of a download: a partial file with a
 /// record, and a final name only for a complete file. See ``ResponseTarget/download(_:)``.
 ///
-/// The functions may block, and are called on a worker thread, one after the other.
+/// The functions may block, and are called on worker threads. The response of an attempt that has ended may still be written
+/// while the response of the next attempt is opened: each has a file of its own.
 final class ResponseDownload: Sendable {
   /// What became of the response.
   struct End: Sendable {
@@ -12,13 +13,28 @@ final class ResponseDownload: Sendable {
     fileprivate(set) var left: ResumableFile.Left?
   }
 
+  /// A response that is being stored.
+  struct Opened: Sendable {
+    fileprivate let partial: ResumableFile
+    fileprivate let sink: DownloadSink
+    fileprivate let number: Int
+  }
+
   private struct State {
-    var open: (partial: ResumableFile, sink: DownloadSink)?
+    /// The number of the response that was opened last.
+    var number = 0
+    var isOpen = false
+    /// What became of the response that was opened last.
     var end = End()
   }
 
+  /// How long a request that has ended waits until its last bytes are written. Without the partial file, the result can't say
+  /// how to continue. But a disk that hangs must not hold up the request.
+  static let closingTime = Duration.milliseconds(500)
+
   private let request: TransferRequest
   private let state = Guarded(State())
+  private let closed = AutoResetEvent()
 
   init(_ request: TransferRequest) {
     self.request = request
@@ -27,44 +43,68 @@ final class ResponseDownload: Sendable {
   /// What became of the last response; empty if none was stored.
   var end: End { state.withLock(\.end) }
 
-  /// Begins the partial file of a response. A partial file of an earlier download is begun again: the response has everything.
-  func open(_ settings: DownloadSettings, for head: TransferResponse) throws {
+  /// Whether the last response is still being stored.
+  var isOpen: Bool { state.withLock(\.isOpen) }
+
+  /// Waits until the last response is stored.
+  func waitForEnd(atMost limit: Duration) {
+    // The signal may be of an earlier response.
+    while isOpen, closed.wait(atMost: limit) {}
+  }
+
+  /// Begins the partial file of a response.
+  ///
+  /// The response has everything, and would begin an earlier partial file again. A download may still need its partial file, so
+  /// only the partial file of this request's own last attempt is used again.
+  func open(_ settings: DownloadSettings, for head: TransferResponse) throws -> Opened {
     try request.checkStorable(settings)
     var settings = settings
     // Only a GET can ask for the rest.
     if request.method != .get || request.body != nil { settings.keepsPartialFile = false }
     let partial = try ResumableFile(
-      try request.url.appending(request.query), settings, report: { _, _ in })
+      try request.url.appending(request.query), settings, taking: .only(end.left?.path),
+      report: { _, _ in })
     partial.startAgain()
     let sink = DownloadSink(partial, limit: nil)
+    let number = state.withLock { state in
+      state = State(number: state.number + 1, isOpen: true)
+      return state.number
+    }
+    let opened = Opened(partial: partial, sink: sink, number: number)
     sink.open(head)
-    state.withLock { $0 = State(open: (partial, sink)) }
     do {
       try throwFailure(of: sink)
     } catch {
-      try? finish(isComplete: false)
+      try? finish(opened, isComplete: false)
       throw error
     }
+    return opened
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws {
-    guard let sink = state.withLock({ $0.open?.sink }) else { throw SystemError.notOpen }
+  func write(_ bytes: UnsafeRawBufferPointer, to opened: Opened) throws {
     do {
-      try sink.write(bytes)
+      try opened.sink.write(bytes)
     } catch {
-      try throwFailure(of: sink)
+      try throwFailure(of: opened.sink)
       throw error
     }
   }
 
   /// Gives a complete file its name, and leaves the partial file of an incomplete response.
-  func finish(isComplete: Bool) throws {
-    guard let (partial, sink) = state.withLock({ $0.open.take() }) else { return }
+  func finish(_ opened: Opened, isComplete: Bool) throws {
+    // After an error at the end of a complete response, the writer discards the response: what was left stays known.
+    guard state.withLock({ $0.number != opened.number || $0.isOpen }) else { return }
+    let (partial, sink) = (opened.partial, opened.sink)
     partial.end(sink)
     var end = End()
     defer {
       end.left = partial.release()
-      state.withLock { $0.end = end }
+      let isLast = state.withLock { state in
+        guard state.number == opened.number else { return false }
+        (state.isOpen, state.end) = (false, end)
+        return true
+      }
+      if isLast { closed.signal() }
     }
     guard isComplete, case .storing = sink.state else { return }
     end.stored = try partial.complete()
@@ -78,6 +118,8 @@ final class ResponseDownload: Sendable {
 extension TransferRequest {
   /// Checks that the response can be stored with the rules of a download.
   func checkStorable(_ settings: DownloadSettings) throws(TransferError) {
+    // The response to a HEAD has no body: its file would be empty.
+    guard method != .head else { throw .downloadOfHEAD }
     guard options.responseCompression == nil else { throw .downloadDecompressed }
     // The beginning of a part is not the beginning of the file.
     for name in ["Range", "If-Range"] where headers.contains(name) {

@@ -47,9 +47,10 @@ final class ResumableFile: Sendable {
   ///
   /// - Parameters:
   ///   - url: the URL with its query.
+  ///   - left: which partial file may be taken.
   ///   - report: called when the file has grown or was begun.
   init(
-    _ url: HTTPURL, _ settings: DownloadSettings,
+    _ url: HTTPURL, _ settings: DownloadSettings, taking left: LeftFile = .any,
     report: @escaping @Sendable (_ size: Int64, _ total: Int64?) -> Void
   ) throws(TransferError) {
     (self.url, self.settings, self.report) = (url, settings, report)
@@ -78,7 +79,7 @@ final class ResumableFile: Sendable {
     files = PartialFileStore(url: url, names: names, directory: directory)
     if !names.mayBeServers { try checkDestination(names.base) }
     do {
-      try state.withLock { state in try takeLeftFile(&state) }
+      try state.withLock { state in try takeLeftFile(left, &state) }
     } catch let error as SystemError {
       throw .notDownloadable(to: destination, error)
     } catch {
@@ -88,9 +89,23 @@ final class ResumableFile: Sendable {
 
   // MARK: The partial file that an earlier download has left
 
-  private func takeLeftFile(_ state: inout State) throws {
-    guard let (file, record) = try files.takeLeft(settings.partialName.map(FileName.init(bytes:)))
-    else { return }
+  /// Which partial file may be taken.
+  enum LeftFile {
+    /// Any that an earlier download of the URL has left.
+    case any
+    /// Only the file of this path, if it is in the directory of the destination; none if nil.
+    case only(LocalPath?)
+  }
+
+  private func takeLeftFile(_ left: LeftFile, _ state: inout State) throws {
+    let taken: (PartialFile, PartialFileRecord)?
+    switch left {
+    case .any: taken = try files.takeLeft(settings.partialName.map(FileName.init(bytes:)))
+    case .only(let wanted?) where path(wanted.name).bytes == wanted.bytes:
+      taken = try files.take(wanted.name)
+    case .only: taken = nil
+    }
+    guard let (file, record) = taken else { return }
     (state.file, state.record) = (file, record)
     let size = try file.size
     let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0

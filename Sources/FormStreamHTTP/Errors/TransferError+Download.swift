@@ -112,6 +112,8 @@ extension TransferError {
 
   static let downloadOfOtherThanGET = notADownload("only a GET without a body can be one")
 
+  static let downloadOfHEAD = notADownload("the response to a HEAD has no body; send a GET")
+
   static let downloadDecompressed = notADownload(
     "a file that is decompressed can't be continued; use a target for the response")
 

@@ -174,6 +174,10 @@ extension TransferError {
     partMisread(url, "a part was read after the next one was asked for: read each part before the next")
   }
 
+  static func partBegun(_ url: HTTPURL) -> TransferError {
+    partMisread(url, "a complete part was asked for after it was read, at least in part: read each part once")
+  }
+
   static func partsReadTwice(_ url: HTTPURL) -> TransferError {
     partMisread(url, "two tasks read at the same time: read the parts one after the other")
   }

@@ -102,7 +102,7 @@ extension CurlEasy {
   /// second.
   private func receiveBufferSize(_ request: WireRequest) -> Int {
     let size =
-      request.options.responseTarget.isDownload
+      request.options.belongsToDownload
       ? ResponseWriter.downloadPieceSize : ResponseWriter.pieceSize
     guard let rate = request.options.maximumRate, !request.announcesBody else { return size }
     // libcurl allows no less than 1 KiB.

@@ -97,6 +97,12 @@ public struct TransferOptions: Sendable {
   package var receiveHead: (@Sendable ([UInt8]) -> Void)?
   /// Receives each line of a response's trailers. The closure is called in the same way as `receiveHead`.
   package var receiveTrailer: (@Sendable ([UInt8]) -> Void)?
+  /// Whether a download sends this request: all its settings are those of the download's request, and its headers `Range` and
+  /// `If-Range` are the download's.
+  var isOfDownload = false
+  /// Whether the request belongs to a download: a download sends it, or its response is stored as one. Then its method, and the
+  /// coding of its response, must stay as they are.
+  var belongsToDownload: Bool { isOfDownload || responseTarget.isResumableFile }
   /// Decides from a response's head whether the response's body is dropped. The target then gets nothing of the body.
   package var leavesOutBody: (@Sendable (TransferResponse) -> Bool)?
 

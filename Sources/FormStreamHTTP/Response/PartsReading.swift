@@ -20,6 +20,8 @@ final class PartsReading: Sendable {
     var part = 0
     /// Whether a part was returned whose end has not been read.
     var isInPart = false
+    /// Whether a call has begun to read the current part.
+    var isBegun = false
   }
 
   let response: OpenResponse
@@ -35,7 +37,7 @@ final class PartsReading: Sendable {
     // From here on, the earlier part can't be read, even if this call throws.
     let number = state.withLock { state in
       state.part += 1
-      state.isInPart = false
+      (state.isInPart, state.isBegun) = (false, false)
       return state.part
     }
     while let event = try await nextEvent(isolation: actor) {
@@ -46,10 +48,28 @@ final class PartsReading: Sendable {
     return nil
   }
 
+  /// Begins to read a complete part. What was read before is gone: the rest must not be taken for the complete part.
+  func begin(part number: Int) throws {
+    try state.withLock { state in
+      if case .failed(let error) = state.source { throw error }
+      guard state.part == number else { throw TransferError.partPassed(response.url) }
+      guard !state.isBegun else { throw TransferError.partBegun(response.url) }
+      state.isBegun = true
+    }
+  }
+
+  /// Notes that nothing of a part was read after `begin(part:)`.
+  func giveBack(part number: Int) {
+    state.withLock { state in if state.part == number { state.isBegun = false } }
+  }
+
   func nextBytes(
     ofPart number: Int, isolation actor: isolated (any Actor)?
   ) async throws -> [UInt8]? {
-    let (part, isInPart) = state.withLock { ($0.part, $0.isInPart) }
+    let (part, isInPart) = state.withLock { state in
+      if state.part == number { state.isBegun = true }
+      return (state.part, state.isInPart)
+    }
     guard part == number else { throw TransferError.partPassed(response.url) }
     guard isInPart else { return nil }
     if case .partBytes(let bytes) = try await nextEvent(isolation: actor) { return bytes }

@@ -58,9 +58,10 @@ public struct ResponsePart: Sendable {
 
   /// The complete contents.
   ///
-  /// - Throws: `responseTooLarge` if there are more than `limit` bytes; the next part can still be read. Also the errors that
-  ///   reading the parts throws.
+  /// - Throws: `responseTooLarge` if there are more than `limit` bytes; the next part can still be read. `parser-used` if the
+  ///   part was read before, even in part: what was read is gone. Also the errors that reading the parts throws.
   public func collect(upTo limit: Int = ResponseTarget.defaultLimit) async throws -> [UInt8] {
+    try body.reading.begin(part: body.number)
     var bytes: [UInt8] = []
     for try await chunk in body {
       guard chunk.count <= limit - bytes.count else {
@@ -82,12 +83,18 @@ public struct ResponsePart: Sendable {
   ///
   /// - Parameter path: a path as text or bytes, or a file URL of Foundation.
   /// - Returns: the size of the file.
-  /// - Throws: `responseNotStored` if the file can't be written, `not-a-file` if the path is another URL. Also the errors that
-  ///   reading the parts throws: nothing is stored then.
+  /// - Throws: `responseNotStored` if the file can't be written, `not-a-file` if the path is another URL. `parser-used` if the
+  ///   part was read before, as ``collect(upTo:)``. Also the errors that reading the parts throws: nothing is stored then.
   @discardableResult
   public func store(at path: some LocalPathConvertible) async throws -> Int64 {
     let file = StoredPart(.file(path), of: body.reading.response)
-    try await file.open()
+    try body.reading.begin(part: body.number)
+    do {
+      try await file.open()
+    } catch {
+      body.reading.giveBack(part: body.number)
+      throw error
+    }
     var size: Int64 = 0
     do {
       for try await chunk in body {

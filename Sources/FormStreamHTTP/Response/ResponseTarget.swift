@@ -110,7 +110,9 @@ public struct ResponseTarget: Sendable {
   ///
   /// ``TransferResult/downloadedFile`` is the complete file. If the response to a GET broke off, the partial file stays, and
   /// ``TransferResult/downloadResumeData`` continues it in a download. This request itself asks for everything: if it is sent
-  /// again, the file begins again. The partial file of another method is removed, because no other request can ask for the rest.
+  /// again, the file begins again. A partial file that another request has left stays as it is. If the method is not GET, the
+  /// partial file is removed, because no other request can ask for the rest. A HEAD can't have this target: its file would be
+  /// empty.
   ///
   /// A response whose status is not accepted is not stored: up to 1 MiB of it is kept in the result. The request can't have the
   /// headers `Range` and `If-Range`, and its response can't be decompressed.

@@ -5,7 +5,7 @@ extension TransferRequest {
   /// rules. The requests of a download are made from a request that has them already.
   func prepared(in configuration: TransferSession.Configuration) -> TransferRequest {
     var (request, options) = (self, options.bounded)
-    if !options.responseTarget.isDownload {
+    if !options.isOfDownload {
       for field in configuration.headers.fields where !replaces(field.name, configuration.netrc) {
         request.headers.append(field)
       }

@@ -7,7 +7,7 @@ enum ResponseSink {
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
   case download(DownloadSink)
-  case resumableFile(ResponseDownload)
+  case resumableFile(ResponseDownload, ResponseDownload.Opened)
 
   /// Opens a target for a response; returns nil for memory and for a reader, which are not opened.
   init?(_ target: ResponseTarget, for head: TransferResponse) throws {
@@ -19,8 +19,7 @@ enum ResponseSink {
     case .stream(let receive): self = .stream(receive)
     case .resumableFile(let settings, let download):
       guard let download else { throw SystemError.notOpen }
-      self = .resumableFile(download)
-      try download.open(settings, for: head)
+      self = .resumableFile(download, try download.open(settings, for: head))
     case .file(let result):
       let path = try result.get()
       try path.checkReplaceable(or: "a stream as the target can write to it")
@@ -33,7 +32,7 @@ enum ResponseSink {
     case .file(let file, _): try file.write(bytes)
     case .stream(let receive): try receive(bytes)
     case .download(let sink): try sink.write(bytes)
-    case .resumableFile(let download): try download.write(bytes)
+    case .resumableFile(let download, let opened): try download.write(bytes, to: opened)
     }
   }
 
@@ -46,7 +45,7 @@ enum ResponseSink {
       try file.replace(name)
     case .stream: break
     case .download(let sink): try sink.finish(isComplete: isComplete)
-    case .resumableFile(let download): try download.finish(isComplete: isComplete)
+    case .resumableFile(let download, let opened): try download.finish(opened, isComplete: isComplete)
     }
   }
 }
@@ -60,7 +59,13 @@ extension ResponseTarget {
   /// Delivers the body of a response that was held back. An incomplete body doesn't become a file. This may block.
   func deliver(_ held: TransferResponse) throws {
     guard let sink = try ResponseSink(self, for: held) else { return }
-    if !held.body.isEmpty { try held.body.withUnsafeBytes { try sink.write($0) } }
+    do {
+      if !held.body.isEmpty { try held.body.withUnsafeBytes { try sink.write($0) } }
+    } catch {
+      // A partial file would stay locked otherwise.
+      try? sink.finish(isComplete: false)
+      throw error
+    }
     try sink.finish(isComplete: !held.isTruncated)
   }
 }

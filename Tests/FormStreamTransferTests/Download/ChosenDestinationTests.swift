@@ -24,9 +24,9 @@ import Testing
   ) -> DownloadSettings {
     let path = place.path(name)
     return DownloadSettings(
-      .chosen(ifTaken: existing) { [asked] head in
+      .chosen { [asked] head in
         asked.withLock { $0.append(head) }
-        return path
+        return .file(path, ifTaken: existing)
       })
   }
 
@@ -34,15 +34,14 @@ import Testing
     let server = try ScriptedServer { request in
       request.target == "/a"
         ? .good(302, headers: [("Location", "/b?c=d")])
-        : .good(203, headers: [("Content-Type", "image/png"), ("X-Name", "sunset")], body: "pixels")
+        : .good(203, headers: [("Content-Disposition", "attachment; filename=\"../sunset.png\"")], body: "pixels")
     }
-    let directory = place.path + "/"
+    let directory = place.path
     let settings = DownloadSettings(
       .chosen { head in
         try #require(head.status == 203 && head.url.absoluteString.hasSuffix("/b?c=d"))
         #expect(head.body.isEmpty)
-        let type = head.headers["Content-Type"] == "image/png" ? "png" : "bin"
-        return "\(directory)\(head.headers["X-Name"] ?? "").\(type)"
+        return .directory(directory, named: .server)
       })
     let file = try await session.download(server.url + "/a", settings)
     #expect(file.path.description == place.path("sunset.png"))
@@ -80,6 +79,17 @@ import Testing
     #expect(place.bytes("file") == VersionedFile.original)
     #expect(server.requests.map(\.rangeStart) == [nil, nil, 100_000])
     #expect(try place.names == ["file"])
+  }
+
+  @Test func `what an earlier download has left counts for the digest`() async throws {
+    let file = VersionedFile()
+    let server = try ScriptedServer { file.steps(for: $0) }
+    var settings = settings()
+    settings.expectedSHA256 = SHA256Digest(try sha256(VersionedFile.original))
+    #expect(await session.downloadResult(of: try downloadRequest(server.url, attempts: 1), settings).outcome == .retryable)
+    let second = await session.downloadResult(of: try downloadRequest(server.url, attempts: 1), settings)
+    #expect(second.outcome == .ok && second.file?.resumedFrom == 100_000)
+    #expect(second.file?.sha256 == settings.expectedSHA256)
   }
 
   @Test func `the data of a broken download names the chosen path, and needs no other choice`() async throws {
@@ -139,12 +149,17 @@ import Testing
     let nowhere = place.path("nowhere/file")
     try place.write("taken", "before")
     let choices: [(DownloadSettings, TransferError.Code)] = [
-      (DownloadSettings(.chosen { _ -> String in throw Refusal() }), .decisionFailed),
-      (DownloadSettings(.chosen { _ in nowhere }), .responseNotStored),
-      (DownloadSettings(.chosen { _ in "" }), .responseNotStored),
+      (DownloadSettings(.chosen { _ in throw Refusal() }), .decisionFailed),
+      (DownloadSettings(.chosen { _ in .file(nowhere) }), .responseNotStored),
+      (DownloadSettings(.chosen { _ in .file("") }), .responseNotStored),
       (
-        DownloadSettings(.chosen { _ in try #require(URL(string: "https://localhost/a")) }),
+        DownloadSettings(.chosen { _ in .file(try #require(URL(string: "https://localhost/a"))) }),
         TransferError.Code(rawValue: "not-a-file")
+      ),
+      (DownloadSettings(.chosen { _ in .chosen { _ in .file("a") } }), TransferError.Code(rawValue: "not-a-file")),
+      (
+        DownloadSettings(.chosen { _ in .directory("a", named: .server, ifTaken: .replace) }),
+        TransferError.Code.invalidSetting
       ),
       (settings("taken"), .destinationExists),
     ]
@@ -189,15 +204,16 @@ import Testing
   @Test func `a choice that takes longer than the attempt may is tried again later`() async throws {
     let server = try ScriptedServer { _ in .good(body: "body") }
     let settings = DownloadSettings(
-      .chosen { _ -> String in
+      .chosen { _ in
         try await Task.sleep(for: .seconds(3600))
-        return ""
+        return .file("")
       })
     var request = try downloadRequest(server.url)
     request.options.timeLimits.attempt = .milliseconds(100)
     let result = await session.downloadResult(of: request, settings)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .timedOut)
+    #expect(server.requests.count == 3)
     #expect(try place.names == [])
   }
 
@@ -211,7 +227,7 @@ import Testing
         // Unlike this wait, most code doesn't end when its task is cancelled.
         _ = await onNewThread { goOn.wait() }
         done.open()
-        return path
+        return .file(path)
       })
     let task = session.startDownload(try downloadRequest(server.url), settings)
     #expect(await onNewThread { reached.wait() })

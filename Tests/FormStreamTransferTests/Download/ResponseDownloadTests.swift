@@ -108,6 +108,20 @@ import Testing
     #expect(place.bytes("file") == Array("other".utf8))
   }
 
+  @Test(arguments: [HTTPMethod.get, .post])
+  func `what a download has left stays for it when a response is stored`(_ method: HTTPMethod) async throws {
+    let file = VersionedFile()
+    let server = try ScriptedServer { file.steps(for: $0) }
+    let download = try downloadRequest(server.url + "/film.mp4", attempts: 1)
+    let data = try #require(await session.downloadResult(of: download, settings()).resumeData)
+    let result = await session.result(of: try request(server, settings(), method: method))
+    #expect(result.downloadedFile?.size == 300_000)
+    #expect(try place.names == ["file", "file.part", "file.part.json"])
+    #expect(try await session.startDownload(resuming: data).file.resumedFrom == 100_000)
+    #expect(server.requests.map(\.rangeStart) == [nil, nil, 100_000])
+    #expect(try place.names == ["file"])
+  }
+
   @Test func `only a GET leaves a partial file`() async throws {
     let file = VersionedFile()
     let server = try ScriptedServer { file.steps(for: $0) }
@@ -118,6 +132,25 @@ import Testing
     let complete = await session.result(of: try request(server, settings(), method: .post))
     #expect(complete.downloadedFile?.size == 300_000)
     #expect(try place.names == ["file"])
+  }
+
+  /// The response of a 303 is held until its page is there, and is stored if the page is missing.
+  @Test(.enabled(if: SmallDisk.isAllowed, "needs root, and a container that may mount"))
+  func `a response that was held, and finds no room, leaves nothing`() async throws {
+    let mount = try run(
+      program: "/bin/mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", place.path])
+    #expect(mount.exit == 0, "\(mount.stderr)")
+    defer { _ = try? run(program: "/bin/umount", ["--lazy", place.path]) }
+    let server = try ScriptedServer { request in
+      request.method == "POST"
+        ? [.readBody, .respond(303, headers: [("Location", "/page")], bytes: noise(200_000))] : .good(404)
+    }
+    var request = try makeRequest(.post, server.url + "/", nil)
+    request.options.responseTarget = .download(settings())
+    let result = await session.result(of: request)
+    #expect(result.error?.code == .responseNotStored)
+    #expect(result.downloadedFile == nil && result.downloadResumeData == nil)
+    #expect(try place.names == [])
   }
 
   @Test func `names are safe, numbered or refused as those of a download`() async throws {
@@ -162,8 +195,13 @@ import Testing
     compressed.options.responseCompression = ResponseCompression(limit: 100)
     compressed.options.responseTarget = .download(settings())
     var chosen = try makeRequest(.get, server.url, nil)
-    chosen.options.responseTarget = .download(DownloadSettings(.chosen { _ in "file" }))
-    for (request, code) in [(part, "invalid-setting"), (compressed, "invalid-setting"), (chosen, "not-a-file")] {
+    chosen.options.responseTarget = .download(DownloadSettings(.chosen { _ in .file("file") }))
+    var empty = try makeRequest(.head, server.url, nil)
+    empty.options.responseTarget = .download(settings())
+    let refused = [
+      (part, "invalid-setting"), (compressed, "invalid-setting"), (empty, "invalid-setting"), (chosen, "not-a-file"),
+    ]
+    for (request, code) in refused {
       let result = await session.result(of: request)
       #expect(result.outcome == .failed)
       #expect(result.error?.code.rawValue == code)
@@ -172,7 +210,9 @@ import Testing
     var late = try request(server, settings())
     late.headers.set("Range", "bytes=2-")
     #expect(await session.result(of: late).error?.code == .invalidSetting)
-    #expect(server.requests.count == 1)
+    let head = try request(server, settings(), method: .head)
+    #expect(await session.result(of: head).error?.code == .invalidSetting)
+    #expect(server.requests.count == 2)
     #expect(try place.names == [])
     // Without these, the request's own target is used without a decision.
     var own = try makeRequest(.get, server.url, nil)

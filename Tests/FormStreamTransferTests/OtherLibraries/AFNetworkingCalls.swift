@@ -82,10 +82,12 @@ extension ReplacedCall {
       #expect(try String(contentsOfFile: copy, encoding: .utf8) == #"{"id":"7"}"#)
     },
     ReplacedCall("the `destination` block of that call") { session, url, photo, _ in
-      let (small, large) = (photo + ".small", photo + ".large")
-      let settings = DownloadSettings(.chosen { head in head.headers["Content-Length"] == "10" ? small : large })
-      try await session.download(url, settings)
-      #expect(try String(contentsOfFile: small, encoding: .utf8) == #"{"id":"7"}"#)
+      let (folder, copy) = (photo + ".folder", photo + ".copy")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let settings = DownloadSettings(.chosen { head in head.status == 200 ? .directory(folder, named: .server) : .file(copy) })
+      let file = try await session.download(url, settings)
+      #expect(file.path.description.hasPrefix(folder + "/"))
+      #expect(try String(contentsOfFile: file.path.description, encoding: .utf8) == #"{"id":"7"}"#)
     },
     ReplacedCall("`setTaskDidSendBodyDataBlock:`, `uploadProgress`") { session, url, photo, _ in
       let shown = Shown()

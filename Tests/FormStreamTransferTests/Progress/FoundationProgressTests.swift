@@ -184,6 +184,46 @@ import FormStreamTransfer
     goOn.open()
   }
 
+  @Test func `the progress of a download is not complete before the file is accepted`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "body") }
+    var settings = DownloadSettings(.file(place.path("file")))
+    settings.expectedSHA256 = SHA256Digest(String(repeating: "0", count: 64))
+    let task = try makeSession().startDownload(try downloadRequest(server.url), settings)
+    let (bridge, parent) = (task.makeFoundationProgress(), Progress(totalUnitCount: 1))
+    parent.addChild(bridge, withPendingUnitCount: 1)
+    #expect(await task.result.error?.code == .digestMismatch)
+    // The handler is removed at the end.
+    #expect(await eventually { bridge.cancellationHandler == nil })
+    #expect(!bridge.isFinished && bridge.completedUnitCount == 3)
+    #expect(parent.completedUnitCount == 0)
+  }
+
+  /// A parent counts a child once and for all as soon as the child is complete.
+  @Test func `the progress of a download is not complete when a shorter version begins`() async throws {
+    let (cut, goOn, place) = (try Gate(), try Gate(), try TemporaryDirectory())
+    let server = try ScriptedServer { request in
+      let (length, tag) = request.number == 0 ? (100, 1) : (10, 2)
+      let head = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nETag: \"\(tag)\"\r\n\r\n"
+      guard request.number == 0 else {
+        return [.send(head), .send(noise(1)), .waitFor(goOn), .send(noise(9))]
+      }
+      return [.send(head), .send(noise(50)), .waitFor(cut), .close]
+    }
+    let task = try makeSession().startDownload(
+      try downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    let (bridge, parent) = (task.makeFoundationProgress(), Progress(totalUnitCount: 1))
+    parent.addChild(bridge, withPendingUnitCount: 1)
+    #expect(await eventually { bridge.completedUnitCount == 50 && bridge.totalUnitCount == 100 })
+    cut.open()
+    #expect(await eventually { bridge.completedUnitCount == 1 && bridge.totalUnitCount == 10 })
+    #expect(parent.completedUnitCount == 0)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.isFinished && parent.completedUnitCount == 1 })
+    #expect(bridge.completedUnitCount == 10 && bridge.totalUnitCount == 10)
+  }
+
   @Test func `a downloaded file of unknown length is indeterminate, and an empty one is complete`() async throws {
     let (goOn, reached, place) = (try Gate(), try Gate(), try TemporaryDirectory())
     let server = try ScriptedServer { request in

@@ -79,7 +79,8 @@ import Testing
     let error = await #expect(throws: TransferError.self) { try await begun.next() }
     #expect(error?.code.rawValue == "parser-used")
     #expect(try await second.text() == "two")
-    #expect(try await second.text() == "")
+    let again = await #expect(throws: TransferError.self) { try await second.text() }
+    #expect(again?.code.rawValue == "parser-used")
     #expect(try await parts.next() == nil)
     #expect(try await parts.next() == nil)
     #expect(await response.result.outcome == .ok)
@@ -94,6 +95,31 @@ import Testing
     #expect(error?.code == .responseTooLarge)
     #expect(error?.description.contains("a part of more than 2 bytes") == true)
     #expect(try await parts.next() != nil)
+  }
+
+  /// Otherwise, the file would be replaced by the rest of the part, or by nothing.
+  @Test func `a part that was read, even in part, is neither stored nor collected`() async throws {
+    try place.write("part", "before")
+    let server = try server("multipart/mixed; boundary=B", Array(Self.mixed.utf8))
+    func code(_ read: @escaping @Sendable () async throws -> Void) async -> String? {
+      let error = await #expect(throws: TransferError.self) { try await read() }
+      return error?.code.rawValue
+    }
+    var parts = try await open(server).parts.makeAsyncIterator()
+    let first = try #require(try await parts.next())
+    #expect(await code { _ = try await first.collect(upTo: 2) } == "response-too-large")
+    #expect(await code { try await first.store(at: place.path("part")) } == "parser-used")
+    #expect(await code { _ = try await first.collect() } == "parser-used")
+    let empty = try #require(try await parts.next())
+    #expect(try await empty.text() == "")
+    #expect(await code { try await empty.store(at: place.path("part")) } == "parser-used")
+    let last = try #require(try await parts.next())
+    // Nothing is read if the file can't be opened.
+    #expect(await code { try await last.store(at: place.path("nowhere/part")) } == "response-not-stored")
+    #expect(try await last.store(at: place.path("other")) == 6)
+    #expect(await code { try await last.store(at: place.path("part")) } == "parser-used")
+    #expect(place.bytes("part") == Array("before".utf8))
+    #expect(try await parts.next() == nil)
   }
 
   /// All of the part would be 16 MB. The server waits until it is read.

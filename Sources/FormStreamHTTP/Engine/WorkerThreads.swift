@@ -42,6 +42,14 @@ final class WorkerThreads: Sendable {
     return startThread("formstream-work", { [self] in serve(first) })
   }
 
+  /// Runs code that may block on one of the threads, and waits for it, even if the task is cancelled.
+  func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      // If there is no thread, this thread has to wait for the code.
+      if !run({ continuation.resume(returning: body()) }) { continuation.resume(returning: body()) }
+    }
+  }
+
   /// Ends the threads that have no work, and all others after their work.
   func stop() {
     let idle = state.withLock { state in

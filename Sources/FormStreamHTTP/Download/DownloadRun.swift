@@ -169,6 +169,7 @@ final class DownloadRun: Sendable {
       }
     }
     request.options.retry = history.loop.remainingPolicy
+    request.options.continuesDownload = history.attempts > 0
     let task = session.startRequest(ofDownload: request)
     sending.withLock { sending in
       sending = task
@@ -285,12 +286,7 @@ final class DownloadRun: Sendable {
 
   /// Runs code on a worker thread, where the code may block. Waits for the code even if the download is cancelled.
   private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      // If there is no worker thread, this thread has to wait for the disk.
-      if !engine.workers.run({ continuation.resume(returning: body()) }) {
-        continuation.resume(returning: body())
-      }
-    }
+    await engine.workers.perform(body)
   }
 
   // MARK: The result

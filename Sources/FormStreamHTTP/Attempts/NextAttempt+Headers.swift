@@ -1,12 +1,24 @@
 import FormStreamMultipart
 
+/// The headers that the program chose for a redirect.
+struct ChosenHeaders: Sendable {
+  let headers: HTTPHeaders
+  /// Whether the program took the credentials out of the headers, so that none are sent before the server asks for them.
+  let isWithoutCredentials: Bool
+}
+
+extension HTTPHeaders {
+  /// The `Authorization` lines.
+  var authorization: HTTPHeaders { filtered { $0.name.isSameHeaderName(as: "Authorization") } }
+}
+
 /// Which headers an attempt sends, and what the program may change after a redirect.
 extension NextAttempt {
   /// The request's headers as they are sent to the attempt's URL, before the attempt adds its own.
   var requestHeaders: HTTPHeaders {
     let sent = sendsOwnHeaders ? headers : headers.sentToAnyOrigin(of: request)
     guard let chosenHeaders else { return sent }
-    return sent.filtered { isDerived($0.name) } + chosenHeaders
+    return sent.filtered { isDerived($0.name) } + chosenHeaders.headers
   }
 
   /// All headers, except the ones that depend on the connection.
@@ -70,7 +82,7 @@ extension NextAttempt {
   /// known about repeating the request must still hold.
   private func mayBecome(_ new: HTTPMethod) -> Bool {
     guard step == .request || isPage, !mayResume, !request.options.belongsToDownload else { return false }
-    guard sendsBody || !method.isSafe else { return new == .get || new == .head }
+    if method.isSafe { return !sendsBody && (new == .get || new == .head) }
     return !new.isSafe && (new.isIdempotent || !method.isIdempotent)
   }
 }

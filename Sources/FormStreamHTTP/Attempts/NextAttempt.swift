@@ -25,7 +25,7 @@ struct NextAttempt: Sendable {
   /// redirect.
   private var requestMethod: HTTPMethod
   /// The headers that the program chose for a redirect; nil if it chose none.
-  private(set) var chosenHeaders: HTTPHeaders?
+  private(set) var chosenHeaders: ChosenHeaders?
   /// What the attempt sends to authenticate itself.
   var authorization = Authorization(credentials: nil)
   /// The credentials that the program gave for this request; they replace the request's own credentials.
@@ -53,7 +53,7 @@ struct NextAttempt: Sendable {
   /// The digest of the bytes that earlier attempts have read; nil if there is none.
   private var bodyDigest: BodyDigest?
   /// Where the request itself is sent, while `url` is the resource of the unfinished upload.
-  private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool, chosenHeaders: HTTPHeaders?)?
+  private var requestPlace: (url: HTTPURL, isRedirected: Bool, sendsOwnHeaders: Bool, chosenHeaders: ChosenHeaders?)?
   /// The most bytes that one request may append, as the server has said before it named the upload; nil if it names no limit.
   private var largestPiece: Int64?
   /// Whether an earlier process has sent the upload with another idempotency key, or without one.
@@ -196,13 +196,24 @@ struct NextAttempt: Sendable {
   /// How often a request is sent again with other credentials.
   private static let maximumAuthentications = 5
 
-  /// Whether the caller's own `Authorization` header is sent, or one that the program chose for a redirect.
+  /// Whether an `Authorization` header is sent as it is: the caller's own one, the session's, or one that the program chose for a
+  /// redirect.
   var sendsOwnAuthorization: Bool {
     givenCredentials == nil && requestHeaders.contains("Authorization")
   }
 
+  /// Whether credentials that the program gave for earlier requests come before the attempt's own. They come before the session's
+  /// header, which was refused when they were asked for, but not before what the caller or the program chose for this request.
+  var prefersAnsweredCredentials: Bool {
+    let own = requestHeaders.authorization
+    guard own.isEmpty else { return own == request.options.authorizationOfSession }
+    return chosenHeaders?.isWithoutCredentials != true
+  }
+
   /// The request's own credentials, or the credentials for its host in a netrc file.
   func ownCredentials(_ netrc: Netrc?) -> Credentials? {
+    // Whoever takes the credentials out of the headers doesn't want others to be sent in their place.
+    if chosenHeaders?.isWithoutCredentials == true { return nil }
     if sendsOwnHeaders { return request.ownCredentials(netrc) }
     return netrc?.credentials(for: url.origin.host)
   }
@@ -286,7 +297,12 @@ struct NextAttempt: Sendable {
 
   /// Sends what the program chose for the redirect that was followed last.
   mutating func use(_ change: RedirectChoice.Change) {
-    chosenHeaders = change.headers
+    let (old, new) = (changeableHeaders.authorization, change.headers.authorization)
+    // Other credentials than the ones that were shown are a choice; the same ones may have been replaced after a 401.
+    if old != new { (givenCredentials, refusals) = (nil, 0) }
+    let wasWithout = chosenHeaders?.isWithoutCredentials == true
+    chosenHeaders = ChosenHeaders(
+      headers: change.headers, isWithoutCredentials: new.isEmpty && (wasWithout || !old.isEmpty))
     method = change.method ?? method
     if step == .request { requestMethod = method }
   }

@@ -95,11 +95,11 @@ extension TransferRun {
 
   /// What the next attempt sends to authenticate itself.
   func authorization(for next: NextAttempt) throws(TransferError) -> Authorization {
-    guard !next.sendsOwnAuthorization else { return Authorization(credentials: nil) }
     var credentials = next.givenCredentials
-    if credentials == nil, decisions.challenge != nil {
+    if credentials == nil, decisions.challenge != nil, next.prefersAnsweredCredentials {
       credentials = session.answeredCredentials.latest(for: answeredRequests(next))
     }
+    guard credentials != nil || !next.sendsOwnAuthorization else { return Authorization(credentials: nil) }
     if credentials == nil, decisions.challenge == nil, let own = credentialsOfSession(next),
       session.refusedCredentials.contains(own, at: next.url.origin)
     {

@@ -49,7 +49,7 @@ final class TransferRun: Sendable {
     self.session = session
     self.engine = session.engines[engine]
     connection = ConnectionLease(
-      session.connectionLimit, on: engine, priority: options.priority,
+      session.connectionLimit, on: engine, at: .init(hasBegun: options.continuesDownload, priority: options.priority),
       isWaitedFor: WaitingRequest.areWaiting(in: session))
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
     publisher = ProgressPublisher(pace: options.progressPace, tag: request.tag)

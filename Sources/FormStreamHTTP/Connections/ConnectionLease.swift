@@ -17,14 +17,20 @@ final class ConnectionLease: Sendable {
   /// Whether the request gets a connection at once, because another request waits for this request.
   private let isWaitedFor: @Sendable () -> Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
+  /// Whether the request had a connection, to any origin, or continues what another request has begun.
+  private let hasBegun: Guarded<Bool>
 
   /// - Parameters:
   ///   - engine: the index of the engine that is used if it has a connection left.
-  ///   - priority: the request's place among those that wait.
-  init(_ limit: ConnectionLimit?, on engine: Int, priority: Int, isWaitedFor: @escaping @Sendable () -> Bool) {
+  ///   - place: the request's place among those that wait, before it has a connection.
+  init(
+    _ limit: ConnectionLimit?, on engine: Int, at place: ConnectionLimit.Place,
+    isWaitedFor: @escaping @Sendable () -> Bool
+  ) {
     self.limit = limit
     self.isWaitedFor = isWaitedFor
-    (preferredEngine, self.priority) = (engine, priority)
+    hasBegun = Guarded(place.hasBegun)
+    (preferredEngine, priority) = (engine, place.priority)
   }
 
   /// The index of the engine that has the connection.
@@ -61,16 +67,17 @@ final class ConnectionLease: Sendable {
       ? limit.takeExtra(origin, on: preferredEngine, mayShare: mayShare())
       : limit.take(origin, on: preferredEngine, mayShare: mayShare())
     if let taken {
-      slot.withLock { $0 = taken }
+      begin(with: taken)
       return .taken
     }
     willWait()
     var ticket: ConnectionLimit.Ticket?
     var watch: Task<Void, Never>?
     let isHeldUp = Guarded(false)
+    let place = ConnectionLimit.Place(hasBegun: hasBegun.withLock(\.self), priority: priority)
     let waited = await control.wait(atMost: time) { accept in
       ticket = limit.wait(
-        for: origin, on: preferredEngine, priority: priority, mayShare: mayShare, accept: accept)
+        for: origin, on: preferredEngine, at: place, mayShare: mayShare, accept: accept)
       if let patience {
         watch = Task {
           if await limit.isHeldUp(origin, for: patience, control) {
@@ -85,8 +92,13 @@ final class ConnectionLease: Sendable {
       if let ticket { limit.leave(ticket) }
       return isHeldUp.withLock(\.self) && !control.isCancelled ? .heldUp : .notTaken
     }
-    slot.withLock { $0 = waited }
+    begin(with: waited)
     return .taken
+  }
+
+  private func begin(with taken: ConnectionLimit.Slot) {
+    slot.withLock { $0 = taken }
+    hasBegun.withLock { $0 = true }
   }
 
   private func share() {

@@ -2,9 +2,11 @@ import FormStreamPlatform
 
 /// Limits the number of connections to each origin, over all engines of a session.
 ///
-/// A request that would need one more connection waits in the queue of its origin, after the requests with a higher priority, and after
-/// those with the same priority that came before it. Each
-/// origin has a queue of its own, so a server that hangs doesn't hold up requests to other servers.
+/// A request that would need one more connection waits in the queue of its origin. Requests that had a connection before come
+/// first, then those with a higher priority, and then those that came earlier. A server may keep a part of the work of a request
+/// that has begun. Each request ends after some attempts, so the others get their turn.
+///
+/// Each origin has a queue of its own, so a server that hangs doesn't hold up requests to other servers.
 ///
 /// If a request waits for another request and keeps its own connection meanwhile, the other request gets a connection at once,
 /// even beyond the maximum.
@@ -22,7 +24,18 @@ final class ConnectionLimit: Sendable {
     let activity = ConnectionActivity()
   }
 
-  /// A place in the queue of an origin.
+  /// What decides which requests come first.
+  struct Place: Sendable {
+    /// Whether the request had a connection before.
+    let hasBegun: Bool
+    let priority: Int
+
+    func comes(before other: Place) -> Bool {
+      hasBegun == other.hasBegun ? priority > other.priority : hasBegun
+    }
+  }
+
+  /// A request's number in the queue of an origin.
   struct Ticket: Sendable {
     fileprivate let origin: HTTPURL.Origin
     fileprivate let number: Int
@@ -31,17 +44,17 @@ final class ConnectionLimit: Sendable {
 
   fileprivate final class Waiting: Sendable {
     let engine: Int
-    let priority: Int
+    let place: Place
     /// Whether the request may share a connection. This may become known only while the request waits.
     let mayShare: @Sendable () -> Bool
     /// Passes the slot to the request; returns false if the request doesn't want the slot any more.
     let accept: @Sendable (Slot) -> Bool
 
     init(
-      _ engine: Int, _ priority: Int, _ mayShare: @escaping @Sendable () -> Bool,
+      _ engine: Int, _ place: Place, _ mayShare: @escaping @Sendable () -> Bool,
       _ accept: @escaping @Sendable (Slot) -> Bool
     ) {
-      (self.engine, self.priority, self.mayShare, self.accept) = (engine, priority, mayShare, accept)
+      (self.engine, self.place, self.mayShare, self.accept) = (engine, place, mayShare, accept)
     }
   }
 
@@ -82,15 +95,14 @@ final class ConnectionLimit: Sendable {
   /// Waits for a connection.
   ///
   /// - Parameters:
-  ///   - priority: requests with a higher priority come first.
   ///   - mayShare: asked when it is the request's turn.
   ///   - accept: called once with the connection, unless `leave` is called before. It returns false if the request doesn't want
   ///     the connection any more.
   func wait(
-    for origin: HTTPURL.Origin, on engine: Int, priority: Int, mayShare: @escaping @Sendable () -> Bool,
+    for origin: HTTPURL.Origin, on engine: Int, at place: Place, mayShare: @escaping @Sendable () -> Bool,
     accept: @escaping @Sendable (Slot) -> Bool
   ) -> Ticket {
-    let waiting = Waiting(engine, priority, mayShare, accept)
+    let waiting = Waiting(engine, place, mayShare, accept)
     let number = lanes.withLock { $0[origin, default: Lane(origin, parts)].append(waiting) }
     serve(origin)
     return Ticket(origin: origin, number: number, waiting: waiting)
@@ -161,7 +173,7 @@ private struct Lane {
   private var end = 0
   /// The numbers of the requests in the order of their turns, from the element at `first` on. A request that has left the queue is
   /// found out when it would be its turn.
-  private var turns: [(priority: Int, number: Int)] = []
+  private var turns: [(place: ConnectionLimit.Place, number: Int)] = []
   private var first = 0
 
   init(_ origin: HTTPURL.Origin, _ parts: [Int]) {
@@ -175,8 +187,8 @@ private struct Lane {
 
   mutating func append(_ waiting: ConnectionLimit.Waiting) -> Int {
     queue[end] = waiting
-    let priority = waiting.priority
-    turns.insert((priority, end), at: turns[first...].partitioningIndex { $0.priority < priority })
+    let place = waiting.place
+    turns.insert((place, end), at: turns[first...].partitioningIndex { place.comes(before: $0.place) })
     end += 1
     return end - 1
   }

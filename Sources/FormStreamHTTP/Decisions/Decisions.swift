@@ -3,8 +3,8 @@
 ///
 /// For each attempt the closures are called in this order: ``challenge`` if the server responds 401, ``redirect`` if it
 /// responds with a redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the
-/// library come before the closures: a closure can forbid a redirect, or change what is sent, but it can't allow a redirect from https to http, and it
-/// can't turn a failure into a success.
+/// library come before the closures: a closure can forbid a redirect, or change what is sent, but it can't allow a redirect from
+/// https to http, or make a success of a failure.
 ///
 /// The time that a closure takes doesn't count as a stall. The limit of an attempt (``TimeLimits/attempt``) includes the time
 /// in ``responseHead``, which is called during an attempt, but not the time in the other closures. Cancelling a request ends it
@@ -117,14 +117,21 @@ public struct RedirectChoice: Hashable, Sendable {
   /// request ends with `decisionFailed`.
   ///
   /// - Parameters:
-  ///   - headers: replaces ``ProposedRedirect/headers``. A header that another origin would not receive is sent if it is given here.
-  ///     Headers that follow from the body and the settings stay as they are, and can't be given: `Content-Type` and the others that
-  ///     begin with `Content-`, `Idempotency-Key`, the headers of an upload that can go on, and `Range`, `If-Range` and
-  ///     `Accept-Encoding` of a download. Credentials in a header still need encryption if the request demands it
-  ///     (``TransferOptions/requiresEncryptionForCredentials``).
-  ///   - method: replaces ``ProposedRedirect/method``. A GET can become a HEAD, and the reverse. A method that changes something can
-  ///     become another one that does, with the same body, unless only the old one is idempotent. All else would make the response
-  ///     to one request count as the response to another. The method of a download, or of an upload that can go on, stays.
+  ///   - headers: replaces ``ProposedRedirect/headers``. Every header in it is sent, even to another origin.
+  ///
+  ///     Headers that follow from the body and the settings stay as they are, and can't be given: `Content-Type` and the others
+  ///     that begin with `Content-`, `Idempotency-Key`, the headers of an upload that can go on, and `Range`, `If-Range` and
+  ///     `Accept-Encoding` of a download.
+  ///
+  ///     Credentials that are not written as a header (``TransferRequest/credentials``, those of a netrc file, and those that
+  ///     ``Decisions/challenge`` gave) are not among the headers, and are sent as after ``follow``. An `Authorization` that is
+  ///     given here replaces them. If the headers had an `Authorization`, and it is removed, no other credentials are sent
+  ///     in its place, unless the server asks for them, and ``Decisions/challenge`` gives them. Credentials in a header still
+  ///     need encryption if the request demands it (``TransferOptions/requiresEncryptionForCredentials``).
+  ///   - method: replaces ``ProposedRedirect/method``. A GET without a body can become a HEAD, and the reverse. A method that
+  ///     changes something can become another one that does, with the same body, unless only the old one is idempotent. All
+  ///     else would make the response to one request count as the response to another. The method of a download, or of an
+  ///     upload that can go on, stays.
   public static func follow(with headers: HTTPHeaders, method: HTTPMethod? = nil) -> RedirectChoice {
     RedirectChoice(kind: .follow(Change(headers: headers, method: method)))
   }

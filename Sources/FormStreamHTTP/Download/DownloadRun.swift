@@ -226,6 +226,7 @@ final class DownloadRun: Sendable {
       }
     }
     request.options.retry = history.loop.remainingPolicy
+    request.options.continuesDownload = history.attempts > 0
     let task = session.startRequest(ofDownload: request)
     sending.withLock { sending in
       sending = task

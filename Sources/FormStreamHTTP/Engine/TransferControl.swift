@@ -68,6 +68,9 @@ final class TransferControl: Sendable {
     }
   }
 
+  /// The threads for code that may block.
+  var workers: WorkerThreads { engine.workers }
+
   /// Runs a function that may block (on a disk or a pipe) on a separate thread. Returns nil as soon as the request is cancelled
   /// or the time limit is over; the value that the function returns later is dropped.
   ///

@@ -20,6 +20,17 @@ extension TransferError {
       "The user agent \(userAgent.quoted) contains a control character: remove it.")
   }
 
+  static func exceptionUnusable(_ word: String) -> TransferError {
+    TransferError(
+      .invalidSetting, on: "unencryptedHosts",
+      "The exception \(word.quoted) in unencryptedHosts matches no host, or all: name a host without scheme, port and wildcard "
+        + "(xn--… if it is not ASCII), an address without brackets, or a block such as 10.0.0.0/8.")
+  }
+
+  static let exceptionsWithoutRule = TransferError(
+    .invalidSetting, on: "unencryptedHosts",
+    "The session has exceptions (unencryptedHosts), but not the rule: set requiresHTTPS, or leave the exceptions out.")
+
   static func bufferSizeOutOfRange(_ size: Int) -> TransferError {
     TransferError(
       .invalidSetting, on: "uploadBufferSize",

@@ -145,14 +145,16 @@ final class ProgressPublisher: Sendable {
 }
 
 extension ProgressPublisher {
-  /// Passes states on, one after the other, to a closure that may be slow. After the request was cancelled, only the last state
-  /// is passed on: the request's result must not wait for states of the past.
+  /// Passes states on, one after the other, to a closure that may block. So the closure doesn't run on Swift's shared threads:
+  /// they are as few as the cores, and as many closures that block would stop everything else in the process.
+  ///
+  /// After the request was cancelled, only the last state is passed on: the request's result must not wait for states of the past.
   static func pass(
     _ updates: some AsyncSequence<TransferProgress, Never> & Sendable,
-    to progress: (TransferProgress) -> Void, of control: TransferControl
+    to progress: @escaping TransferSession.ProgressHandler, of control: TransferControl
   ) async {
     for await update in updates where update.phase == .done || !control.isCancelled {
-      progress(update)
+      await control.workers.perform { progress(update) }
     }
   }
 }

@@ -15,8 +15,9 @@ public struct TransferOptions: Sendable {
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
   /// Which of the requests that wait for a connection to the same host is sent first: the one with the highest number, and of
-  /// those with the same number, the one that has waited longest. A request that is being sent is not interrupted, and one with a
-  /// low number waits as long as others with higher numbers come.
+  /// those with the same number, the one that has waited longest. A request that is being sent is not interrupted, and a request
+  /// that was sent before, and waits because of a retry or a decision, goes first. A request with a low number waits as long as
+  /// others with higher numbers come.
   public var priority = 0
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
   public var expectation = ContinuePolicy.automatic
@@ -44,6 +45,10 @@ public struct TransferOptions: Sendable {
   public var omittedHeaders: [String] = []
   /// The headers of the session that are sent to any origin.
   var headersForAnyOrigin: HTTPHeaders = [:]
+  /// Whether earlier requests of the same download were sent.
+  var continuesDownload = false
+  /// The `Authorization` that the request has from its session, and doesn't have itself.
+  var authorizationOfSession: HTTPHeaders = [:]
   /// How the body is coded while it is sent.
   public var bodyCoding = BodyCoding.none
   /// How many bytes of a body of unknown length are read into memory before the request is sent. If the body ends within these

@@ -38,7 +38,9 @@ public struct TransferResult: Sendable {
 
   /// The URL of the request.
   public let url: HTTPURL
-  /// The method of the request.
+  /// The method of the request, which was sent to ``url``. After a redirect, another method may have been sent: GET for the page
+  /// that a 303 names, or the method that the program chose (``RedirectChoice/follow(with:method:)``). The outcome counts for
+  /// this method, because the request would begin with it if it were sent again.
   public let method: HTTPMethod
   /// Whether the request succeeded, and if not, whether the server may have acted on it.
   public let outcome: Outcome

@@ -30,6 +30,24 @@ struct ProxyExceptions: Hashable, Sendable {
     return name.isEmpty ? nil : .domain(String(name))
   }
 
+  /// The first word of a list that no host of a URL matches, or that stands for all of them; nil if there is none.
+  static func unusableWord(in text: String) -> String? {
+    text.lowercased().split { $0 == "," || $0.isWhitespace }.first { word in
+      switch entry(word) {
+      case .addresses: false
+      case .domain(let name): name.contains("*") || !matches(itself: name)
+      case nil: true
+      }
+    }.map(String.init)
+  }
+
+  /// Whether a name matches the host of a URL that has this name. A name with a port or a scheme does not, nor does an address in
+  /// brackets or a name beyond ASCII.
+  private static func matches(itself name: String) -> Bool {
+    guard let url = try? HTTPURL("http://\(name)/") else { return false }
+    return ProxyExceptions(name).contain(url.origin.host)
+  }
+
   /// - Parameter host: the host of a URL, in lower case.
   func contain(_ host: String) -> Bool {
     if containsAll { return true }

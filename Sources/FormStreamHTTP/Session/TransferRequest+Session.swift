@@ -8,6 +8,7 @@ extension TransferRequest {
     if !options.isOfDownload {
       for field in configuration.headers.fields where !replaces(field.name, configuration.netrc) {
         request.headers.append(field)
+        if field.name.isSameHeaderName(as: "Authorization") { options.authorizationOfSession.append(field) }
       }
       options.headersForAnyOrigin = configuration.headers.filtered { !$0.isSecret }
       options.trace = both(options.trace, configuration.trace)

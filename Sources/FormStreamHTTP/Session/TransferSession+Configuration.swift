@@ -10,12 +10,15 @@ extension TransferSession {
     public var idleLimit: Duration = .seconds(15)
     /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
     ///
-    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order of
-    /// their ``TransferOptions/priority``, and of their start. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and
-    /// count as one after the first response. Before the first response, each request counts. A request that is paused while it
-    /// is sent counts, and so does an ``OpenResponse`` that is not read to its end: to keep several responses open while other
-    /// requests are sent, allow more connections. Browsers and `URLSession` use six connections for HTTP/1.1: enough for most
-    /// servers and paths, and few enough that a large batch of requests is no attack.
+    /// Further requests wait, and their ``TransferTask/state`` is `waiting`. With one engine, they wait in the order of their
+    /// ``TransferOptions/priority``, and of their start; a request that had a connection before, which it gave back for a retry
+    /// or a decision, goes first. Requests to other hosts don't wait for them.
+    ///
+    /// Over HTTP/2, up to 100 requests share a connection and count as one after the first response. Before the first response,
+    /// each request counts. A request that is paused while it is sent counts, and so does an ``OpenResponse`` that is not read
+    /// to its end: to keep several responses open while other requests are sent, allow more connections. Browsers and
+    /// `URLSession` use six connections for HTTP/1.1: enough for most servers and paths, and few enough that a large batch of
+    /// requests is no attack.
     public var maximumConnectionsPerHost: Int? = 6
     /// How many idle connections each engine keeps.
     public var maximumIdleConnections = 64
@@ -37,12 +40,14 @@ extension TransferSession {
     public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
     /// Which proxy requests go through. By default none, even if the environment names a proxy.
     public var proxy = ProxySettings.none
-    /// Whether all requests must be encrypted, except requests to the hosts in ``unencryptedHosts``. A request to another http URL
-    /// fails with `encryptionRequired`, and nothing is sent. Redirects to such a URL are not followed, and uploads that a server keeps
-    /// there are not continued. For the redirects of one request, see ``RedirectPolicy/requiresHTTPS``.
+    /// Whether all requests must be encrypted, except requests to the hosts in ``unencryptedHosts``. A request to another http
+    /// URL fails with `encryptionRequired`, and nothing is sent. Redirects to such a URL are not followed, and uploads that a
+    /// server keeps there are not continued. For the redirects of one request, see ``RedirectPolicy/requiresHTTPS``.
     public var requiresHTTPS = false
     /// The hosts that may be reached without encryption although ``requiresHTTPS`` is set, separated by commas, as for
-    /// ``ProxySettings/proxy(_:except:)``: names, which include the names below them, addresses, and blocks such as `10.0.0.0/8`.
+    /// ``ProxySettings/proxy(_:except:)``: names, which include the names below them, addresses, and blocks such as
+    /// `10.0.0.0/8`. The exceptions hold for all ports. An exception that can't match is an error, and so is `*`, which would
+    /// allow every host, or an exception without ``requiresHTTPS``.
     public var unencryptedHosts = ""
     /// Which addresses of hosts are used.
     public var addressFamily = AddressFamily.any
@@ -63,10 +68,12 @@ extension TransferSession {
     public var userAgent = "FormStream"
     /// Headers that each request has, unless it has its own of the same name.
     ///
-    /// The credentials of a request take precedence over an `Authorization` here. A request leaves a header out by
+    /// The credentials of a request take precedence over an `Authorization` here, and so do credentials that
+    /// ``Decisions/challenge`` gave for an earlier request to the same server. A request leaves a header out by
     /// ``TransferOptions/omittedHeaders``. After a redirect to another origin, the headers that are secret, as
-    /// ``FormStreamMultipart/HTTPHeaders/Field/isSecret`` says, are not sent; the others are. Headers about one request can't be set
-    /// here: `Host`, `Range`, `If-Range`, `Idempotency-Key`, those of an upload that can go on, and those that begin with `Content-`.
+    /// ``FormStreamMultipart/HTTPHeaders/Field/isSecret`` says, are not sent; the others are. Headers about one request can't be
+    /// set here: `Host`, `Range`, `If-Range`, `Idempotency-Key`, those of an upload that can go on, and those that begin with
+    /// `Content-`.
     public var headers: HTTPHeaders = [:]
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
     ///
@@ -82,12 +89,13 @@ extension TransferSession {
     /// Receives the traces of all requests; see ``TransferOptions/trace``, which is called, too. ``TransferTrace/tag`` says which
     /// request a trace is about.
     public var trace: (@Sendable (TransferTrace) -> Void)?
-    /// Receives the progress of all requests and downloads, whoever else watches it; see ``TransferProgress/tag``. The closure is
-    /// called on an unspecified thread, for each request one call at a time. The last call for a request ends before its result is
-    /// there. While the closure runs, only the newest state of the request waits; see ``ProgressPace``.
+    /// Receives the progress of all requests and downloads, whoever else watches it; see ``TransferProgress/tag``. The closure
+    /// is called on a thread of the session, where it may block, for each request one call at a time. The last call for a
+    /// request ends before its result is there. While the closure runs, only the newest state of the request waits; see
+    /// ``ProgressPace``.
     public var progress: ProgressHandler?
-    /// Called before any request is sent again; see ``TransferOptions/willRetry``, which is called first. ``TransferRetry/tag`` says
-    /// which request it is.
+    /// Called before any request is sent again; see ``TransferOptions/willRetry``, which is called first.
+    /// ``TransferRetry/tag`` says which request it is.
     public var willRetry: (@Sendable (TransferRetry) -> Void)?
     /// Answers all requests in place of their hosts; nil if requests go to their hosts.
     var testServer: TestServer?
@@ -145,6 +153,8 @@ extension TransferSession.Configuration {
       throw .connectionCountTooSmall(maximum)
     }
     try headers.checkOfSession()
+    guard requiresHTTPS || unencryptedHosts.isEmpty else { throw .exceptionsWithoutRule }
+    if let word = ProxyExceptions.unusableWord(in: unencryptedHosts) { throw .exceptionUnusable(word) }
     guard HTTPSyntax.isFieldValue(userAgent.utf8) else {
       throw .controlCharacterInUserAgent(userAgent)
     }

@@ -113,9 +113,9 @@ public final class TransferSession: Sendable {
   ///
   /// - Parameters:
   ///   - request: the request. It can be sent any number of times.
-  ///   - progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
-  ///     call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
-  ///     ``ProgressPace``.
+  ///   - progress: receives the progress. The closure is called on a thread of the session, where it may block, one call at a
+  ///     time. The last call ends before this function returns. While the closure runs, only the newest state is kept for the
+  ///     next call; see ``ProgressPace``.
   nonisolated(nonsending) public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {

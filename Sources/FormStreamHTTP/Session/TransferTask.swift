@@ -66,9 +66,9 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 
   /// Waits for the result, whether the transfer succeeds or fails. If the waiting task is cancelled, so is the transfer.
   ///
-  /// - Parameter progress: receives the progress. The closure is called on an unspecified thread, one call at a time. The last
-  ///   call ends before this function returns. While the closure runs, only the newest state is kept for the next call; see
-  ///   ``ProgressPace``.
+  /// - Parameter progress: receives the progress. The closure is called on a thread of the session, where it may block, one call
+  ///   at a time. The last call ends before this function returns. While the closure runs, only the newest state is kept for the
+  ///   next call; see ``ProgressPace``.
   nonisolated(nonsending) public func result(
     progress: @escaping TransferSession.ProgressHandler
   ) async -> Success {

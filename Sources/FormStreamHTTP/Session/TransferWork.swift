@@ -27,7 +27,7 @@ extension TransferWork {
     passingProgressTo progress: TransferSession.ProgressHandler?
   ) async -> Success {
     guard let progress else { return await perform() }
-    // The closure may block, so it doesn't run on the engine's thread, where this task and its children run.
+    // This task and its children run on the engine's thread.
     let reports = Task.detached { [updates = publisher.updates(), control] in
       await ProgressPublisher.pass(updates, to: progress, of: control)
     }

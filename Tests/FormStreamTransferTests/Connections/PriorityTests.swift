@@ -35,6 +35,37 @@ import Testing
     #expect(server.requests.map(\.target) == ["/held", "/e", "/b", "/d", "/a", "/f", "/c", "/g"])
   }
 
+  /// While a program decides, or before a retry, a request has no connection. Its server may already keep a part of its work.
+  @Test func `a request that had a connection comes before those that had none, whatever their priority`() async throws {
+    let (begun, redirects, reached, goOn) = (try Gate(), try Gate(), try Gate(), try Gate())
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/a": [.open(begun), .waitFor(redirects)] + .good(307, headers: [("Location", "/end")])
+      case "/b": [.open(reached), .waitFor(goOn)] + .good()
+      default: .good()
+      }
+    }
+    let (session, isDecided) = (try session(), Guarded(false))
+    var first = try request(server.url, "/a", -1)
+    first.options.decisions.redirect = { _ in
+      #expect(await onNewThread { reached.wait() })
+      isDecided.withLock { $0 = true }
+      return .follow
+    }
+    let task = session.start(first)
+    #expect(await onNewThread { begun.wait() })
+    let others = try [("/b", 5), ("/c", 5), ("/d", .max)].map { session.start(try request(server.url, $0.0, $0.1)) }
+    #expect(await eventually { others.allSatisfy { $0.state == .waiting } })
+    others[2].cancel()
+    #expect(await others[2].result.outcome == .cancelled)
+    redirects.open()
+    #expect(await eventually { isDecided.withLock(\.self) && task.state == .waiting })
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    for other in others.prefix(2) { #expect(await other.result.outcome == .ok) }
+    #expect(server.requests.map(\.target) == ["/a", "/b", "/end", "/c"])
+  }
+
   @Test func `a request that is cancelled while it waits leaves the order of the others as it was`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try ScriptedServer { request in

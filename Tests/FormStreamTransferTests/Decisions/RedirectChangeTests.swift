@@ -107,6 +107,17 @@ import Testing
     #expect(server.requests.map(\.target) == ["/start"])
   }
 
+  /// What is known about repeating a GET doesn't hold for a request that changes something.
+  @Test(arguments: ["PUT", "DELETE", "POST", "HEAD"])
+  func `a GET with a body becomes no other request`(new: String) async throws {
+    let server = try server()
+    let new = try #require(HTTPMethod(parsing: new))
+    let request = try redirected(.get, server.url + "/start", .bytes("query".utf8)) { .follow(with: $0.headers, method: new) }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .failed && result.error?.code == .decisionFailed)
+    #expect(server.requests.map(\.target) == ["/start"])
+  }
+
   /// A HEAD would store an empty file as the resource.
   @Test func `a download stays a GET for the same part`() async throws {
     let server = try server()
@@ -146,6 +157,52 @@ import Testing
       #expect((result.error?.underlying as? TransferError)?.code == (isDemanded ? .credentialsNotEncrypted : nil))
     }
     #expect(session.answeredRequests.map(\.url.origin.host) == ["first", "first", "second"])
+  }
+
+  @Test func `no other credentials take the place of those that the program removes`() async throws {
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/start": .good(307, headers: [("Location", "/middle")])
+      case "/middle": .good(307, headers: [("Location", "/end")])
+      default: .good()
+      }
+    }
+    var configuration = TransferSession.Configuration()
+    configuration.netrc = try Netrc(parsing: "machine 127.0.0.1 login me password netrc")
+    let session = try TransferSession(configuration)
+    var request = try redirected(.get, server.url + "/start") { redirect in
+      var headers = redirect.headers
+      headers.remove("Authorization")
+      headers["X-Step"] = redirect.target.description
+      return .follow(with: headers)
+    }
+    request.headers = ["Authorization": "Bearer own"]
+    for credentials in [nil, Credentials.bearer("other")] {
+      request.credentials = credentials
+      #expect(await session.result(of: request).outcome == .ok)
+    }
+    #expect(server.requests.map { $0.header("Authorization") } == ["Bearer own", nil, nil, "Bearer own", nil, nil])
+    // Credentials that are not among the headers stay in use.
+    request.headers = [:]
+    #expect(await session.result(of: request).outcome == .ok)
+    #expect(server.requests.suffix(3).allSatisfy { $0.header("Authorization") == "Bearer other" })
+  }
+
+  @Test(arguments: [false, true])
+  func `credentials that the program chooses come before those that it gave for a 401`(changes: Bool) async throws {
+    let server = try ScriptedServer { request in
+      guard request.target == "/start" else { return .good() }
+      return request.header("Authorization") == "Bearer given"
+        ? .good(307, headers: [("Location", "/end")]) : .good(401, headers: [("WWW-Authenticate", "Bearer")])
+    }
+    var request = try redirected(.get, server.url + "/start") { redirect in
+      .follow(with: changes ? ["Authorization": "Bearer chosen"] : redirect.headers)
+    }
+    request.headers = ["Authorization": "Bearer old"]
+    request.options.decisions.challenge = { _ in .bearer("given") }
+    #expect(try await makeSession().result(of: request).outcome == .ok)
+    let last = changes ? "Bearer chosen" : "Bearer given"
+    #expect(server.requests.map { $0.header("Authorization") } == ["Bearer old", "Bearer given", last])
   }
 
   @Test func `traces mask secret headers that are given for a redirect`() async throws {

@@ -35,11 +35,34 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  @Test(arguments: ["127.0.0.1", "example.org, 127.0.0.1", "127.0.0.0/8", "*"])
+  @Test(arguments: ["127.0.0.1", "example.org, 127.0.0.1", "127.0.0.0/8"])
   func `the hosts that are excepted are reached over http`(hosts: String) async throws {
     let server = try ScriptedServer { _ in .good() }
     let result = try await session(except: hosts).result(of: try request(server.url))
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
+  }
+
+  @Test(
+    arguments: [
+      "localhost:8080", "http://example.org", "10.0.0.0/99", "10.0.0.0/", "example.org/8", "*", "*, example.org",
+      "*.example.org", "example.org, a b:1", ".", "[::1]", "bücher.example",
+    ])
+  func `an exception that can't match, or that would allow everything, is refused`(hosts: String) throws {
+    let error = #expect(throws: TransferError.self) { _ = try session(except: hosts) }
+    #expect(error?.code == .invalidSetting && error?.description.contains("unencryptedHosts") == true)
+  }
+
+  @Test(arguments: ["", "example.org", ".example.org, sub.example.org.", "10.0.0.0/8,::1 fe80::/10", "EXAMPLE.org", "a_b"])
+  func `exceptions that can match are accepted, but not without the rule`(hosts: String) throws {
+    _ = try session(except: hosts)
+    var configuration = TransferSession.Configuration()
+    configuration.unencryptedHosts = hosts
+    if hosts.isEmpty {
+      _ = try TransferSession(configuration)
+      return
+    }
+    let error = #expect(throws: TransferError.self) { _ = try TransferSession(configuration) }
+    #expect(error?.code == .invalidSetting && error?.description.contains("requiresHTTPS") == true)
   }
 
   @Test func `the names below an excepted one, and all of https, are allowed`() async throws {

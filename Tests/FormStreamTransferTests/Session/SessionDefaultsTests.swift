@@ -49,6 +49,26 @@ import Testing
     #expect(sent == ["Bearer session", "Bearer own", "Basic bWU6bmV0cmM=", "Basic dTpw"])
   }
 
+  /// If each request sent the session's token first, each body would be sent twice after the token has expired.
+  @Test func `credentials that replace the session's refused token are sent by later requests at once`() async throws {
+    let server = try ScriptedServer {
+      $0.header("Authorization") == "Bearer new" ? .good() : .good(401, headers: [("WWW-Authenticate", "Bearer")])
+    }
+    let session = try session(["Authorization": "Bearer old"]) { configuration in
+      configuration.decisions.challenge = { _ in .bearer("new") }
+    }
+    for _ in 0..<2 {
+      let result = try await session.result(of: makeRequest(server.url, .bytes("important".utf8), attempts: 1))
+      #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    }
+    #expect(server.requests.map { $0.header("Authorization") } == ["Bearer old", "Bearer new", "Bearer new"])
+    // A token of the request is the request's own choice.
+    var request = try makeRequest(.get, server.url, nil)
+    request.headers["Authorization"] = "Bearer own"
+    #expect(await session.result(of: request).outcome == .ok)
+    #expect(server.requests.dropFirst(3).map { $0.header("Authorization") } == ["Bearer own", "Bearer new"])
+  }
+
   /// `X-Plain` is a secret of one session, and `X-App-Key` has the name of a secret.
   @Test func `another origin receives the session's headers that are not secret`() async throws {
     let other = try ScriptedServer { _ in .good() }
@@ -178,5 +198,26 @@ import Testing
     #expect(session.tasks == [task])
     goOn.open()
     #expect(await task.result.outcome == .ok && session.tasks.isEmpty)
+  }
+
+  /// Swift's shared pool has as many threads as there are cores.
+  @Test func `more closures for progress may block than there are cores`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let (blocked, goOn) = (Guarded(0), try Gate())
+    let count = ProcessInfo.processInfo.activeProcessorCount + 2
+    let session = try session { configuration in
+      configuration.progress = { progress in
+        guard progress.tag as? String == "slow", progress.phase == .done else { return }
+        blocked.withLock { $0 += 1 }
+        #expect(goOn.wait())
+      }
+    }
+    var slow = try makeRequest(.get, server.url, nil)
+    slow.tag = "slow"
+    let tasks = (0..<count).map { _ in session.start(slow) }
+    #expect(await eventually { blocked.withLock(\.self) == count })
+    #expect(try await session.send(makeRequest(.get, server.url, nil)).status == 200)
+    goOn.open()
+    for task in tasks { #expect(await task.result.outcome == .ok) }
   }
 }

@@ -27,7 +27,7 @@ import Testing
       "sha256_of_rest": .string(String(repeating: "0", count: 64)), "files": .array(files ?? []),
       "upload_url": "http://h/u", "protocol": "http", "confirmed": 5,
     ]
-    return JournalMark.unfinished(offset, try #require(UploadResumeData(upload))).line()
+    return JournalMark.unfinished(offset, UploadResumeData(upload)).line()
   }
 
   /// Writes a journal with that line.

@@ -87,11 +87,13 @@ import Testing
     }
     let place = try TemporaryDirectory()
     try place.write("list", "\(server.url)/a\n\(server.url)/b\n")
-    let arguments = ["get", "--retry", "0", "-j", "2", "-C", "-", "-O", "--files-from", "list"]
+    let arguments = ["get", "--json", "--retry", "0", "-j", "2", "-C", "-", "-O", "--files-from", "list"]
     #expect(try run("formstream", arguments, in: place).exit == 75)
     isWhole.withLock { $0 = true }
     let result = try run("formstream", arguments, in: place)
     #expect(result.exit == 0, "\(result.stderr)")
+    // The bytes that were there already are not counted again.
+    #expect(result.output.contains(#""bytes":20000,"#), "\(result.output)")
     #expect(server.requests.suffix(2).allSatisfy { $0.header("Range") == "bytes=10000-" })
     #expect(try shell("cmp a b && stat -c %s a && ls", in: place).output == "20000\na\nb\nlist\n")
   }
@@ -109,6 +111,15 @@ import Testing
     (["-O", "--files-from", "own"], "\"own\""),
     (["--sha256", String(repeating: "a", count: 64), "-O", "--files-from", "list"], "leave out the list"),
     (["--url-file", "list", "-O", "--files-from", "list"], "leave out the list"),
+    (["-j", "2", "-J", "URL/a"], "leave -j out, or use -O or -o"),
+    (["-j", "2", "--no-clobber", "-O", "URL/a"], "leave one out"),
+    (["-j", "2", "-o", "n", "URL/x", "-o", "N", "URL/y"], "upper and lower case count as the same"),
+    (["-O", "--files-from", "cases"], "upper and lower case count as the same"),
+    (["-j", "2", "-o", "/dev/fd/1", "URL/x", "-O", "URL/y"], "is not a regular file, in which they would mix"),
+    (["-j", "2", "-o", "/dev/zero", "URL/x", "-O", "URL/y"], "is not a regular file, in which they would mix"),
+    (["-j", "2", "-o", "link", "URL/x", "-o", "target", "URL/y"], "a link to a file that does not exist"),
+    (["-j4", "-O", "URL/a"], "write -j 4."),
+    (["-Oj46", "URL/a"], "write -j 46."),
     (["-O", "--files-from", "-", "-H", "@-"], "Standard input is named twice"),
   ])
   func `what can't be meant is refused before anything is requested`(
@@ -121,12 +132,14 @@ import Testing
     try place.write("bad", "\(server.url)/a\nexample.org/b\n")
     try place.write("windows", "\(server.url)/a\r\n\(server.url)/b\r\n")
     try place.write("own", "\(server.url)/own\n")
+    try place.write("cases", "\(server.url)/n\n\(server.url)/N\n")
+    _ = try shell("ln -s target link", in: place)
     let result = try run(
       "formstream", ["get"] + arguments.map { $0.replacing("URL/", with: "\(server.url)/") }, in: place)
     #expect(result.exit == 64, "\(result.stderr)")
     #expect(result.stderr.contains(says), "\(result.stderr)")
     #expect(server.connectionCount == 0)
-    #expect(try shell("ls", in: place).output == "bad\nlist\nown\ntwice\nwindows\n")
+    #expect(try shell("ls", in: place).output == "bad\ncases\nlink\nlist\nown\ntwice\nwindows\n")
   }
 
   @Test func `a bad line of a pipe is reported, and the others are received`() throws {
@@ -140,6 +153,59 @@ import Testing
     #expect(result.stderr.contains("(line 3 of \"standard input\") would be stored in the file \"a\""))
     #expect(result.stderr.contains("4 URLs: 2 ok, 2 failed.\n"), "\(result.stderr)")
     #expect(try shell("cat a c; ls", in: place).output == "/a/ca\nc\n")
+  }
+
+  /// With a thread for each, one read the end of the list while another had read the only URL, and not yet counted it. Then the
+  /// command ended with 0 and without the file.
+  @Test func `the last URL of a list is received, however many threads read the list`() throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let place = try TemporaryDirectory()
+    try place.write("list", "\(server.url)/a\n")
+    for _ in 0..<60 {
+      let result = try run("formstream", ["get", "-j", "40", "-O", "--files-from", "list"], in: place)
+      let file = try shell("cat a; rm a", in: place).output
+      #expect((result.exit, file) == (0, "/a"), "\(result.stderr)")
+    }
+  }
+
+  @Test func `a bad first line of a pipe ends none of the others`() throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let place = try TemporaryDirectory()
+    let result = try formstream(
+      "get", "-O", "--files-from", "-", standardInput: Array("example.org/b\n\(server.url)/a\n".utf8), in: place)
+    #expect(result.exit == 66, "\(result.stderr)")
+    #expect(result.stderr.contains("(line 1 of \"standard input\") has no scheme"), "\(result.stderr)")
+    #expect(try shell("cat a", in: place).output == "/a")
+  }
+
+  @Test func `a list that is missing is a failure before anything is requested`() throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try TemporaryDirectory()
+    try place.write("list", "\(server.url)/a\n")
+    let result = try formstream("get", "-O", "--files-from", "list", "--files-from", "none", in: place)
+    #expect(result.exit == 66 && server.connectionCount == 0, "\(result.stderr)")
+  }
+
+  @Test func `only the server of the first URL gets the credentials of the command line`() throws {
+    let servers = try (0..<2).map { _ in try ScriptedServer { request in .good(body: request.target) } }
+    let place = try TemporaryDirectory()
+    try place.write("list", "\(servers[0].url)/a\n\(servers[1].url)/b\n\(servers[0].url)/c\n")
+    let result = try formstream(
+      "get", "-u", "me:p", "-b", "k=v", "-H", "X-Api-Key: s", "-H", "X-Team: 7", "-O", "--files-from", "list", in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.stderr.contains("are sent only to \(servers[0].url)"), "\(result.stderr)")
+    for name in ["Authorization", "Cookie", "X-Api-Key"] {
+      #expect(servers[0].requests.map { $0.header(name) != nil } == [true, true], "\(name)")
+      #expect(servers[1].requests.map { $0.header(name) } == [nil], "\(name)")
+    }
+    #expect(servers[1].requests.map { $0.header("X-Team") } == ["7"])
+  }
+
+  @Test func `bodies at the same time may all be thrown away`() throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let result = try formstream(
+      "get", "-j", "2", "-o", "/dev/null", "\(server.url)/a", "-o", "/dev/null", "\(server.url)/b")
+    #expect((result.exit, result.output) == (0, ""), "\(result.stderr)")
   }
 
   @Test func `an empty list is no failure`() throws {

@@ -17,6 +17,7 @@ import Testing
       self.missing = missing
     }
 
+    func remove(_ folder: String) { folders.withLock { _ = $0.remove(folder) } }
     var stored: [String] { files.withLock { $0.sorted() } }
     var made: Set<String> { folders.withLock(\.self) }
 
@@ -52,20 +53,93 @@ import Testing
     let folders = Folders(missing: missing)
     let server = try ScriptedServer { folders.answer($0) }
     let place = try tree()
-    let result = try formstream(
-      "send", "--put", "--make-collections", "-j", "\(jobs)", "-u", "user:pass", "-H", "X-Team: 7",
-      "-H", "If-None-Match: *", "\(server.url)/dav/{relative}?sig=1", "in", in: place)
+    // A request with a condition is not repeated after 500.
+    let condition = missing == 500 ? [] : ["-H", "If-None-Match: *"]
+    let result = try run(
+      "formstream",
+      [
+        "send", "--put", "--make-collections", "-j", "\(jobs)", "-u", "user:pass", "-H", "X-Team: 7", "-H",
+        "OC-Checksum: MD5:1",
+      ]
+        + condition + ["\(server.url)/dav/{relative}?sig={relative}", "in"], in: place)
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(folders.stored.count == 25)
     #expect(folders.made == ["/", "/dav/", "/dav/a/", "/dav/a/b%20c/", "/dav/a/d/", "/dav/a/d/e/"])
     let asked = server.requests.filter { $0.method == "MKCOL" }
     // A folder is asked for again after the one that it is in was made, and never because of another file.
     let made = asked.filter { $0.responseStatus == 201 }
-    #expect(made.count == 5)
+    let paths = Set(made.map { request in String(request.target.prefix { $0 != "?" }) })
+    #expect(made.count == 5 && paths.count == 5)
     #expect(asked.count <= 5 + 5)
     #expect(asked.allSatisfy { $0.header("Authorization") != nil && $0.header("X-Team") == "7" })
-    #expect(asked.allSatisfy { $0.header("If-None-Match") == nil && $0.body.isEmpty })
-    #expect(asked.allSatisfy { $0.target.hasSuffix("/?sig=1") })
+    #expect(asked.allSatisfy { $0.header("If-None-Match") == nil && $0.header("OC-Checksum") == nil && $0.body.isEmpty })
+    #expect(asked.allSatisfy { $0.target.contains("/?sig=") })
+  }
+
+  @Test func `a file with a condition is not put again after 500`() throws {
+    let folders = Folders(missing: 500)
+    let server = try ScriptedServer { folders.answer($0) }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "--retry", "0", "-H", "If-None-Match: *", "\(server.url)/dav/", "in/top.txt",
+      in: place)
+    #expect(result.exit != 0, "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT"])
+  }
+
+  @Test func `a folder that was removed is made again`() throws {
+    let folders = Folders()
+    let server = try ScriptedServer { request in
+      let isStored = !folders.stored.isEmpty
+      defer { if request.method == "PUT", !isStored, !folders.stored.isEmpty { folders.remove("/dav/") } }
+      return folders.answer(request)
+    }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "-j", "1", "\(server.url)/dav/", "in/a/b c/0.txt", "in/a/b c/1.txt", in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    // The other file may be put before the first is put again.
+    #expect(server.requests.map(\.method).filter { $0 == "MKCOL" }.count == 2 && folders.stored.count == 2)
+  }
+
+  @Test func `a folder that is refused is asked for once`() throws {
+    let folders = Folders()
+    folders.refusals.withLock { $0["MKCOL /dav/"] = 403 }
+    let server = try ScriptedServer { folders.answer($0) }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "-j", "1", "\(server.url)/dav/", "in/a/b c/0.txt", "in/a/b c/1.txt", in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL", "PUT"])
+  }
+
+  @Test func `a file is not put again at once if its folder was there`() throws {
+    let folders = Folders(["/", "/dav/"])
+    folders.refusals.withLock { $0["PUT /dav/top.txt"] = 409 }
+    let server = try ScriptedServer { folders.answer($0) }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "--retry", "0", "\(server.url)/dav/", "in/top.txt", in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL"])
+    // At the root, nothing can be made.
+    folders.refusals.withLock { $0["PUT /top.txt"] = 409 }
+    let root = try formstream(
+      "send", "--put", "--make-collections", "\(server.url)/", "in/top.txt", in: place)
+    #expect(root.exit == 1, "\(root.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL", "PUT"])
+  }
+
+  @Test func `a redirect makes no folder`() throws {
+    let folders = Folders()
+    let server = try ScriptedServer { request in
+      request.method == "MKCOL" ? .good(301, headers: [("Location", "/other/")]) : folders.answer(request)
+    }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "--retry", "0", "\(server.url)/dav/", "in/top.txt", in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL"])
   }
 
   @Test func `without the flag, a missing folder is a failure`() throws {

@@ -33,7 +33,7 @@ import Testing
     #expect(try run(program: "/usr/bin/cmp", ["body", "expected"], in: directory).exit == 0)
     let all = steps.withLock(\.self)
     #expect(all.last?.isComplete == true && all.last?.written == file.size)
-    #expect(all.allSatisfy { $0.total == file.size })
+    #expect(all.allSatisfy { $0.total == file.size && $0.isComplete == ($0.written == file.size) })
     #expect(zip(all, all.dropFirst()).allSatisfy { $0.written <= $1.written })
   }
 
@@ -72,6 +72,15 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try names() == [])
     gate.open()
+  }
+
+  @Test func `a body whose file can't get its name is never shown as complete`() async throws {
+    _ = try run(program: "/bin/mkdir", ["-p", "body/x"], in: directory)
+    let task = try layout(3000).startWriting(to: directory.local("body"))
+    await #expect(throws: MultipartError.self) { try await task.file }
+    let last = task.currentProgress
+    #expect(!last.isComplete && last.written != last.total)
+    #expect(try names() == ["body", "source"])
   }
 
   @Test func `a changed source and a missing directory are errors, and leave nothing`() async throws {

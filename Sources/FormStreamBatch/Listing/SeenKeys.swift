@@ -66,6 +66,19 @@ package final class SeenKeys {
     }
   }
 
+  /// Whether a key was added.
+  ///
+  /// - Throws: `writeFailed`.
+  package func contains(_ key: [UInt8]) throws(BatchError) -> Bool {
+    let mark = Mark(key)
+    guard file != nil else { return held.contains(mark) }
+    do throws(SystemError) {
+      return try place(of: mark)?.isTaken ?? false
+    } catch {
+      throw .temporaryFileFailed(in: directory, "The names of the files can't be compared", error)
+    }
+  }
+
   private func makeFile(places: Int64) throws(SystemError) {
     file = try RandomAccessFile(unnamedIn: directory)
     (placeCount, storedCount) = (places, 0)
@@ -84,23 +97,26 @@ package final class SeenKeys {
     }
   }
 
-  /// Puts a mark into the place that its bits select, or into the next empty place. Returns false if the mark is there
-  /// already.
+  /// Puts a mark into its place. Returns false if the mark is there already.
   private func store(_ mark: Mark) throws(SystemError) -> Bool {
-    guard let file else { return false }
+    guard let file, let found = try place(of: mark), !found.isTaken else { return false }
+    let bytes = [mark.high, mark.low].flatMap { withUnsafeBytes(of: $0, Array.init) }
+    try file.write(bytes, at: found.place * Self.markSize)
+    storedCount += 1
+    return true
+  }
+
+  /// The place that a mark's bits select, or the next one that has this mark or is empty, and whether it has the mark. There is
+  /// always an empty place.
+  private func place(of mark: Mark) throws(SystemError) -> (place: Int64, isTaken: Bool)? {
+    guard let file else { return nil }
     var place = Int64(mark.high % UInt64(placeCount))
     while true {
       let end = min(place + Self.pieceCount, placeCount)
       for found in try Self.marks(in: file, from: place, upTo: end) {
-        if found == mark { return false }
-        guard found == nil else {
-          place += 1
-          continue
-        }
-        let bytes = [mark.high, mark.low].flatMap { withUnsafeBytes(of: $0, Array.init) }
-        try file.write(bytes, at: place * Self.markSize)
-        storedCount += 1
-        return true
+        if found == mark { return (place, true) }
+        if found == nil { return (place, false) }
+        place += 1
       }
       if place == placeCount { place = 0 }
     }

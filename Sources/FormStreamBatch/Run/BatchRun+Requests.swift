@@ -15,8 +15,8 @@ extension BatchRun {
     /// The most bytes that the server has confirmed of an upload.
     var furthest = request?.options.resuming?.confirmed ?? 0
     var isBegun = false
-    /// Whether the folders of the file may still be missing on the server.
-    var mayLackFolders = collections != nil
+    /// How often the folders of the file may still be asked for: another program may remove one again.
+    var foldersLeft = 2
     while let sent = request {
       let size = unit.size
       guard await pace.enter(size) else {
@@ -34,7 +34,14 @@ extension BatchRun {
       let begun = ContinuousClock.now
       let result = await result(of: sent, unit, number)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
-      let folders = mayLackFolders ? await makeFolders(for: sent, after: result, &unit, number) : nil
+      var folders = Collections.Ending.nothing
+      if let collections, foldersLeft > 0, sent.mayLackParent(result), !isStopped {
+        // The requests for the folders are sent in the place of this one: other files of the folder would be refused, too.
+        foldersLeft -= 1
+        folders = await collections.make(for: sent, begun: begun) { [self, unit] request in
+          await self.resultForFolder(of: request, unit, number)
+        }
+      }
       unit.readResponse(
         of: result, verifying: plan.check, keepingValueAt: plan.keptValue)
       // Attempts are counted anew whenever the server has received more than ever before.
@@ -47,13 +54,20 @@ extension BatchRun {
       let wait: Duration?
       switch folders {
       case .made:
-        // The server refused the file, so putting it again is safe. It is no other try.
-        (wait, mayLackFolders) = (.zero, false)
+        // The folder was missing, so putting the file again is no other try.
+        wait = .zero
         loop.tries -= 1
-      case .notMade(let problem):
+      case .wasThere where result.status != 500:
+        // Another program may have made the folder since the file was refused: this is another try.
+        foldersLeft = 0
+        wait = self.wait(&unit, loop.next(retryAfter: nil))
+      case .problem(let problem):
+        for index in unit.members.indices { unit.members[index].ending.note(unmadeFolder: problem) }
         // If the server refuses the folder for good, its response to the file decides.
         wait = self.wait(after: problem.outcome == .failed ? result : problem, &unit, isShrunk: false, loop)
-      case nil:
+        // The folder is asked for again after the file's next try.
+        foldersLeft += 1
+      case .wasThere, .nothing:
         wait = result.isOutOfPatience ? nil : self.wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       }
       if wait != nil { beginWait(of: number, after: result) }
@@ -89,26 +103,20 @@ extension BatchRun {
     return true
   }
 
-  private enum Folders {
-    case made
-    /// The result of the request that should have made one.
-    case notMade(TransferResult)
-  }
-
-  /// Makes the folders of a file that was refused because they are missing.
+  /// Sends a request that makes a folder, at the pace of all requests. Returns nil if none begins any more.
   ///
   /// - Parameter number: the number of the unit in ``State/waiting``.
-  /// - Returns: nil if the request did not end like that.
-  private func makeFolders(
-    for request: TransferRequest, after result: TransferResult, _ unit: inout BatchRequest, _ number: Int
-  ) async -> Folders? {
-    guard let collections, result.mayLackParent, !isStopped else { return nil }
-    let problem = await collections.make(for: request) { [self, unit] request in
-      await self.result(of: request, unit, number)
-    }
-    guard let problem else { return .made }
-    for index in unit.members.indices { unit.members[index].ending.note(unmadeFolder: problem) }
-    return .notMade(problem)
+  private func resultForFolder(
+    of request: TransferRequest, _ unit: BatchRequest, _ number: Int
+  ) async -> TransferResult? {
+    guard await pace.waitForTurn() else { return nil }
+    let begun = ContinuousClock.now
+    let result = await result(of: request, unit, number)
+    notePace(result, begun: begun)
+    noteReachability(result)
+    noteRefusal(of: request)
+    noteAccess(result)
+    return result
   }
 
   /// Has the journal note where the server keeps the unit's upload, so that a later run can continue it.
@@ -127,7 +135,11 @@ extension BatchRun {
     after result: TransferResult, _ unit: inout BatchRequest, isShrunk: Bool, _ loop: RetryLoop
   ) -> Duration? {
     guard unit.mayBeRepeated(plan, after: result, isShrunk: isShrunk) else { return nil }
-    switch loop.next(retryAfter: result.retryAfter) {
+    return wait(&unit, loop.next(retryAfter: result.retryAfter))
+  }
+
+  private func wait(_ unit: inout BatchRequest, _ next: RetryLoop.Next) -> Duration? {
+    switch next {
     case .attempt(let wait): return wait
     case .end(let reason):
       if let reason { unit.note(reason) }

@@ -124,16 +124,22 @@ package final class RequestPace: Sendable {
       if let isEntered { continuation.resume(returning: isEntered) }
     }
     guard isEntered else { return false }
+    guard await waitForTurn() else {
+      leave(size)
+      return false
+    }
+    return true
+  }
+
+  /// Waits until a request may begin in the place of a request that has ended and not left. Returns false if the pace was stopped,
+  /// so that no request may begin.
+  package func waitForTurn() async -> Bool {
     let turn = takeTurn()
     while let wait = remainingWait(until: turn) {
       // Sleeps in short pieces, so that a stop is noticed.
       try? await Task.sleep(for: min(wait, .milliseconds(100)))
     }
-    if state.withLock(\.isStopped) {
-      leave(size)
-      return false
-    }
-    return true
+    return !state.withLock(\.isStopped)
   }
 
   /// Notes that a request ended.

@@ -81,7 +81,7 @@ struct ArgumentParser {
       bundle = []
       throw unknown("-\(letter)", nil)
     }
-    if let (jobs, count) = jobs(letter) {
+    if let (jobs, count) = try jobs(letter) {
       rest.removeFirst()
       return item(jobs, "-j", count)
     }
@@ -201,8 +201,16 @@ struct ArgumentParser {
 
   /// The flag and the value of `-j N`, if `get` is meant to get N URLs at the same time. No URL is a number, so a number after
   /// `-j` can't be meant for curl's `-j`, which has no value.
-  private func jobs(_ letter: Character) -> (Flag, Argument)? {
-    guard letter == "j", bundle.isEmpty, verb == .get, let count = rest.first, !count.bytes.isEmpty,
+  private func jobs(_ letter: Character) throws(Failure) -> (Flag, Argument)? {
+    guard letter == "j", verb == .get else { return nil }
+    let digits = bundle.prefix(while: \.isASCIIDigit)
+    guard digits.isEmpty else {
+      // For curl, these would be the flags -4 and -6, or others.
+      throw .usage(
+        "-j\(String(decoding: digits, as: UTF8.self)) has no space before the number: write -j \(String(decoding: digits, as: UTF8.self))."
+      )
+    }
+    guard bundle.isEmpty, let count = rest.first, !count.bytes.isEmpty,
       count.bytes.allSatisfy(\.isASCIIDigit), let jobs = Flag.named("jobs", for: .get)
     else { return nil }
     return (jobs, count)

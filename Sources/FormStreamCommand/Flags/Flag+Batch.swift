@@ -18,7 +18,7 @@ extension Flag {
       summary: "Get N URLs at the same time (default: 1), and print a summary",
       detail: """
         -j N does the same; without a number after it, -j is curl's --junk-session-cookies. The bodies have to go to \
-        files (-O, -J or -o), or into the records of --json, which come in the order in which the responses end. A URL that \
+        files (-O or -o, without -J and --no-clobber), or into the records of --json, which come in the order in which the responses end. A URL that \
         fails ends none of the others, and the exit code is that of the worst.
         """
     ) { (arguments, argument) throws(Failure) in
@@ -60,7 +60,8 @@ extension Flag {
       detail: """
         If the server refuses a file with 409, 404 or 500, as WebDAV servers do if its folder is missing, the folder is made, \
         and before it those that it is in. Then the file is sent again. Each folder is made once, with the headers and credentials \
-        of the file. If a folder can't be made, the file has failed, and the message says why.
+        of the file, except those about its contents. After 500 (nginx), a file with an If-... header is not sent again. \
+        If a folder can't be made, the file has failed, and the message says why.
         """
     ) { (arguments, _) in arguments.sending.makesCollections = true },
     Flag(

@@ -11,7 +11,8 @@ extension Flag {
       detail: """
         With get, the lines are URLs as they are, without patterns, and are read while others are received: a list may have any \
         number of them. -O is for all of them. A line that is no URL, or whose file another URL has, is refused before anything \
-        is requested if FILE is a regular file; otherwise the others are received nevertheless, and the exit code is 66.
+        is requested if FILE is a regular file; otherwise the others are received nevertheless, and the exit code is 66. -u, a token, -b and secret headers are sent only to \
+        the server of the first URL.
         """
     ) { (arguments, argument) in
       arguments.pathLists.append(PathList(file: argument, ending: .lineFeed))

@@ -81,7 +81,7 @@ extension GetPlan {
       planned.session.maximumConnectionsPerHost ?? 0, atOnce)
     let requests = GetRequests(
       planned: planned, arguments: request, downloading: downloading, input: input,
-      printsRecord: arguments.printsJSON)
+      printsRecord: arguments.printsJSON, atOnce: atOnce)
     var items: [Item] = []
     for (index, url) in urls.enumerated() {
       items.append(try requests.item(index, url, sources[index].output, &notes))
@@ -94,10 +94,11 @@ extension GetPlan {
       ? nil
       : Guarded(
         ListedItems(lists, of: arguments.pathLists, requests, files, after: items, notes: notes))
+    if atOnce > 1 { try downloading.checkAtOnce(items, atOnce) }
     let isOnOutput = items.contains(where: \.destination.isOutput) || listed != nil && !downloading.namesLists
     if atOnce > 1, isOnOutput, !arguments.printsJSON {
       throw .usage(
-        "-j receives several bodies at the same time, which would mix on standard output: store them with -O, -J or -o, or print records with --json."
+        "-j receives several bodies at the same time, which would mix on standard output: store them with -O or -o, or print records with --json."
       )
     }
     self.items = items
@@ -118,18 +119,21 @@ struct GetRequests {
   let downloading: DownloadArguments
   let input: InputReader
   let printsRecord: Bool
+  /// How many requests are sent at the same time.
+  let atOnce: Int
 
   /// - Parameters:
   ///   - number: the number of the request, from 0.
   ///   - output: the flag for this URL; nil if there is none.
+  ///   - isListed: whether the URL is from a list.
   func item(
-    _ number: Int, _ url: HTTPURL, _ output: DownloadArguments.Output?, _ notes: inout [String]
+    _ number: Int, _ url: HTTPURL, _ output: DownloadArguments.Output?, isListed: Bool = false, _ notes: inout [String]
   ) throws(Failure) -> GetPlan.Item {
     let destination = try GetPlan.Destination(
       output, of: url, downloading, isAsOnServer: downloading.storesAsOnServer(arguments),
       printsRecord: printsRecord)
     return try GetPlan.Item(
-      number, planned.request(to: url, &notes), destination, downloading,
+      number, isListed ? planned.request(toListed: url, &notes) : planned.request(to: url, &notes), destination, downloading,
       isRetryGiven: arguments.isRetryGiven)
   }
 }
@@ -265,6 +269,30 @@ extension DownloadArguments {
         "-J names complete files as they are on the server: with --compressed, --range, --output-any-status, -i, -I and -X, name the file with -o."
       )
     }
+  }
+
+  /// Fails if requests at the same time could replace each other's file, or mix their bodies.
+  fileprivate func checkAtOnce(_ items: [GetPlan.Item], _ atOnce: Int) throws(Failure) {
+    // Nothing shows in time that a name of the server's, or a number, is the name of a file on its way.
+    if usesServerNames {
+      throw .usage(
+        "-J lets the servers name the files, and with -j two of them may choose one name at the same time: leave -j out, or use -O or -o."
+      )
+    }
+    if keepsExisting {
+      throw .usage(
+        "--no-clobber numbers files whose names are taken, and with -j names may be taken at the same time: leave one out, or use an empty directory with --output-dir."
+      )
+    }
+    for item in items {
+      guard case .file(let file) = item.destination, !item.destination.isFile,
+        canonical(file) != "/dev/null"
+      else { continue }
+      throw .usage(
+        "-j receives several bodies at the same time, and \"\(file)\" is not a regular file, in which they would mix: name a regular file or /dev/null, or leave -j out."
+      )
+    }
+    try TakenFiles.check(items, atOnce: atOnce)
   }
 
   fileprivate func checkDigests(of count: Int, hasLists: Bool) throws(Failure) {

@@ -119,7 +119,7 @@ final class GetRun: Sendable {
         let received = state.inFlight.removeValue(forKey: item.number)?.updates?.current.received ?? 0
         state.received = state.received.addingClamped(received)
         state.series.note(ending, storedIn: file)
-        state.totals.note(ending, received: received, of: item.name)
+        state.totals.note(ending, received: ending.received, of: item.name)
       }
       continueIfOver()
     }
@@ -129,36 +129,37 @@ final class GetRun: Sendable {
   private func next() -> GetPlan.Item? {
     if let item = state.withLock({ $0.begin($0.waiting.first) }) { return item }
     guard let listed = plan.listed else { return nil }
-    while true {
-      // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way.
-      let read = listed.withLock { (items) -> Result<GetPlan.Item, Failure>?? in
-        if state.withLock({ $0.isStopped || $0.totals.isListed }) { return nil }
-        do throws(Failure) { return .some(try items.next()) } catch {
-          // The list can't be read any further.
-          state.withLock { $0.series.note(ResultReport.Ending(error), storedIn: nil) }
-          return .some(nil)
-        }
+    // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way: so it has another
+    // lock. What was read is noted under that lock. Otherwise another thread could read the end of the list before the last
+    // request counts as being on its way, and the run would seem to be over.
+    let item = listed.withLock { (items) -> GetPlan.Item? in
+      while !state.withLock({ $0.isStopped || $0.totals.isListed }) {
+        if let item = note(items.nextRead()) { return item }
       }
+      return nil
+    }
+    if item == nil { continueIfOver() }
+    return item
+  }
+
+  /// Notes what was read from a list. Returns the request that begins; nil if none does.
+  private func note(_ read: ListedItems.Read) -> GetPlan.Item? {
+    state.withLock { (state) -> GetPlan.Item? in
       switch read {
-      case .none: return nil
-      case .some(.none):
-        state.withLock { $0.totals.isListed = true }
-        continueIfOver()
-        return nil
-      case .some(.some(.success(let item))):
-        return state.withLock { (state) -> GetPlan.Item? in
-          guard !state.isStopped else { return nil }
-          state.totals.listed += 1
-          return state.begin(item)
-        }
-      case .some(.some(.failure(let failure))):
-        state.withLock { state in
-          let ending = ResultReport.Ending(failure)
-          state.totals.listed += 1
-          state.series.note(ending, storedIn: nil)
-          state.totals.note(ending, received: 0, of: "")
-        }
+      case .item(let item):
+        if state.isStopped { return nil }
+        state.totals.listed += 1
+        return state.begin(item)
+      case .badLine(let failure):
+        let ending = ResultReport.Ending(failure)
+        state.totals.listed += 1
+        state.series.note(ending, storedIn: nil)
+        state.totals.note(ending, received: 0, of: "")
+      case .end(let failure):
+        if let failure { state.series.note(ResultReport.Ending(failure), storedIn: nil) }
+        state.totals.isListed = true
       }
+      return nil
     }
   }
 

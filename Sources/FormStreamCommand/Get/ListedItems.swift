@@ -1,4 +1,3 @@
-import FormStreamBatch
 import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
@@ -31,6 +30,7 @@ struct ListedItems {
     output = requests.downloading.namesLists ? .remoteName : nil
     isQuiet = requests.arguments.isQuiet
     self.files = try TakenFiles(items)
+    for list in lists { try list.checkIfMissing() }
     // The check has its own set of files, because the run adds the same files again.
     var check = self
     (check.urls, check.files) = (ListedURLs(lists.filter(\.isRegularFile)), try TakenFiles(items))
@@ -41,41 +41,53 @@ struct ListedItems {
   static func firstURL(
     of urls: inout ListedURLs, _ request: RequestArguments, _ input: InputReader
   ) throws(Failure) -> HTTPURL {
-    let first = try urls.peek()
-    return try url(first ?? Argument("http://localhost"), request, input)
+    // A line of a pipe that is no URL is reported when its turn comes, and ends none of the others.
+    while let line = try urls.peek() {
+      if let url = try? Self.url(line, request, input) { return url }
+    }
+    return try url(Argument("http://localhost"), request, input)
   }
 
-  /// The next request, or why there can't be one for its line; nil after the last.
-  ///
-  /// - Throws: the failure of a list.
-  mutating func next() throws(Failure) -> Result<GetPlan.Item, Failure>? {
-    guard let url = try urls.next() else { return nil }
+  /// What a line of a list is.
+  enum Read {
+    case item(GetPlan.Item)
+    /// Why there can't be a request for the line.
+    case badLine(Failure)
+    /// Nothing follows: the lists have ended, or can't be read any further.
+    case end(Failure?)
+  }
+
+  /// Reads the next line.
+  mutating func nextRead() -> Read {
+    let url: Argument
+    do throws(Failure) {
+      guard let next = try urls.next() else { return .end(nil) }
+      url = next
+    } catch {
+      return .end(error)
+    }
     defer { number += 1 }
     do throws(Failure) {
       let known = notes.count
       let item = try item(for: url)
       if !isQuiet { for note in notes[known...] { StandardError.note(note) } }
-      return .success(item)
+      return .item(item)
     } catch {
       // Something may have been done for other lines, so this is not a wrong command line any more.
-      return .failure(Failure(.noInput, error.message))
+      return .badLine(Failure(.noInput, error.message))
     }
   }
 
   private mutating func item(for line: Argument) throws(Failure) -> GetPlan.Item {
     var added = notes
     let item = try requests.item(
-      number, Self.url(line, requests.arguments, requests.input), output, &added)
+      number, Self.url(line, requests.arguments, requests.input), output, isListed: true, &added)
     // There is a note for each server that gets credentials without encryption.
     if added.count <= Self.maximumNotes { notes = added }
     guard !requests.downloading.keepsExisting, let file = item.file else { return item }
     try requests.downloading.checkBeginning(of: file)
     try commandFiles.check([NamedOutput(DownloadArguments.Output.remoteName.flag, file)])
-    guard try files.insert(file) else {
-      throw .usage(
-        "\(line.named("The URL")) would be stored in the file \"\(file)\", and so would an earlier URL: use -J or --no-clobber, which number them."
-      )
-    }
+    guard try files.insert(file) else { throw .nameIsTaken(file, for: line.named("The URL"), requests.atOnce) }
     return item
   }
 
@@ -93,29 +105,5 @@ struct ListedItems {
       let name = line.named("The URL")
       throw .usage(error.message.contains(name) ? error.message : "\(name): \(error.message)")
     }
-  }
-}
-
-/// The files that responses go to. Their names are kept in bounded memory.
-private struct TakenFiles {
-  private let keys = SeenKeys(in: LocalPath(bytes: temporaryDirectory))
-  /// The directory of the last file, and its path without links. Most files are in the same directory.
-  private var last: (directory: [UInt8], canonical: [UInt8])?
-
-  init(_ items: [GetPlan.Item]) throws(Failure) {
-    for item in items {
-      if let file = item.file { _ = try insert(file) }
-    }
-  }
-
-  /// Adds a file. Returns false if it was added before.
-  mutating func insert(_ file: LocalPath) throws(Failure) -> Bool {
-    let directory = file.bytes.prefix(file.bytes.count - file.name.bytes.count)
-    if last?.directory.elementsEqual(directory) != true {
-      let path = directory.isEmpty ? "." : LocalPath(bytes: directory)
-      last = (Array(directory), canonical(path).bytes + [UInt8(ascii: "/")])
-    }
-    let key = (last?.canonical ?? []) + file.name.bytes
-    return try convertingErrors { () throws(BatchError) in try keys.insert(key) }
   }
 }

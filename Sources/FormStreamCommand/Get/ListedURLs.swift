@@ -5,25 +5,25 @@ struct ListedURLs {
   private var lists: ArraySlice<PathList>
   private var reader: PathListReader?
   private var name = ""
-  /// The URL that is read already, and comes next.
-  private var first: Argument?
+  /// The lines that are read already, and come next.
+  private var peeked: ArraySlice<Argument> = []
+  private static let maximumPeeked = 1000
 
   init(_ lists: [PathList]) {
     self.lists = lists[...]
   }
 
-  /// The next URL, without removing it; nil after the last.
+  /// A line that was not looked at before, without removing it; nil after the last, or if so many were looked at that they would
+  /// take too much memory.
   mutating func peek() throws(Failure) -> Argument? {
-    if first == nil { first = try read() }
-    return first
+    guard peeked.count < Self.maximumPeeked, let line = try read() else { return nil }
+    peeked.append(line)
+    return line
   }
 
   /// The next URL; nil after the last.
   mutating func next() throws(Failure) -> Argument? {
-    if let url = first {
-      first = nil
-      return url
-    }
+    if let url = peeked.popFirst() { return url }
     return try read()
   }
 

@@ -451,6 +451,14 @@ enum FileAtPath: Hashable {
     self = .existing(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
+  /// Different bytes for each file.
+  var key: [UInt8] {
+    switch self {
+    case .existing(let device, let inode): Array("\(device) \(inode)".utf8)
+    case .missing(let path): [UInt8(ascii: "/")] + path.bytes
+    }
+  }
+
   /// The regular files that the standard streams refer to; nil if a stream is something else.
   static var standardInput: FileAtPath? { FileAtPath(open: STDIN_FILENO) }
   static var standardOutput: FileAtPath? { FileAtPath(open: STDOUT_FILENO) }

@@ -50,6 +50,22 @@ struct PlannedRequest {
     return copy
   }
 
+  /// A copy of this request for a URL of a list. A list may have been written by somebody else, so the user and password, token,
+  /// cookies and secret headers of the command line are only for the server of the first URL, as after a redirect.
+  func request(toListed url: HTTPURL, _ notes: inout [String]) -> TransferRequest {
+    guard url.origin != request.url.origin else { return request(to: url, &notes) }
+    var other = self
+    let secret = request.headers.fields.filter(\.isSecret)
+    for field in secret { other.request.headers.remove(field.name) }
+    other.request.credentials = nil
+    if arguments.credentials != nil || !secret.isEmpty {
+      let note =
+        "The credentials of the command line are sent only to \(request.url.origin), the server of the first URL, and to no other server of a list."
+      if !notes.contains(note) { notes.append(note) }
+    }
+    return other.request(to: url, &notes)
+  }
+
   /// Makes the session allow as many attempts as --retry does. The session's own limit of attempts is for many
   /// requests.
   mutating func allowAttempts(_ attempts: Int...) {

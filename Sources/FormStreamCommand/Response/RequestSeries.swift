@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamPlatform
 import FormStreamMultipart
 
@@ -12,9 +13,10 @@ struct RequestSeries {
   /// The paths of the files that have got a response, by the identity of the file on the disk. Before the first
   /// request, nothing may show that two names will belong to one file.
   ///
-  /// There are at most ``maximumStored``: a command with a list may have any number of requests.
+  /// There are at most ``maximumStored``, because a command with a list may have any number of requests; ``storedLater`` has the rest.
   private var stored: [FileAtPath: LocalPath] = [:]
   private static let maximumStored = 10_000
+  private let storedLater = SeenKeys(in: LocalPath(bytes: temporaryDirectory))
 
   init(count: Int?, _ printing: PlannedPrinting) {
     self.count = count
@@ -43,22 +45,33 @@ struct RequestSeries {
   func check(_ file: LocalPath?) throws(Failure) {
     // The earlier path is checked again: if another program has replaced the earlier file, a different file may have
     // its inode.
-    if let file, let named = FileAtPath(at: file), let earlier = stored[named],
+    guard let file, let named = FileAtPath(at: file) else { return }
+    if let earlier = stored[named],
       FileAtPath(at: earlier) == named
     {
       throw .usage(
         "The file \"\(file)\" is \"\(earlier)\", which has got the response to an earlier request of this command: choose another name for one of them."
       )
     }
+    if try convertingErrors({ () throws(BatchError) in try storedLater.contains(named.key) }) {
+      throw .usage(
+        "The file \"\(file)\" has got the response to an earlier request of this command: choose another name for one of them.")
+    }
   }
 
   /// Notes how a request has ended, and prints the note about its end, or its failure.
   mutating func note(_ ending: ResultReport.Ending, storedIn file: LocalPath?) {
     last = ending
-    if let file = last.file ?? file, last.failure == nil, stored.count < Self.maximumStored,
-      !isOutputFile(file), let named = FileAtPath(at: file)
-    {
-      stored[named] = file
+    if let file = last.file ?? file, last.failure == nil, !isOutputFile(file), let named = FileAtPath(at: file) {
+      if stored.count < Self.maximumStored || stored[named] != nil {
+        stored[named] = file
+      } else {
+        do throws(Failure) {
+          _ = try convertingErrors { () throws(BatchError) in try storedLater.insert(named.key) }
+        } catch {
+          last.add(error)
+        }
+      }
     }
     ended += 1
     if let note = last.note { StandardError.note(note) }
@@ -71,7 +84,9 @@ struct RequestSeries {
   /// Fails if a file that is written at the end has got a response. The plan could not detect this, because the server
   /// chose the name, or links on the disk lead to one file.
   func check(_ file: LocalPath?, of flag: String) throws(Failure) {
-    guard let file, let named = FileAtPath(at: file), stored[named] != nil else { return }
+    guard let file, let named = FileAtPath(at: file) else { return }
+    let isLater = try convertingErrors { () throws(BatchError) in try storedLater.contains(named.key) }
+    guard isLater || stored[named] != nil else { return }
     throw Failure(
       .inputOutput,
       "The file \"\(file)\" has got a response, which \(flag) does not replace: choose another name for \(flag)."

@@ -23,6 +23,8 @@ struct ResultReport {
     var note: String?
     /// The file that has got the response, if its name was not known before the request.
     var file: LocalPath?
+    /// How many bytes of the response's body arrived. A download that was continued has more in its file.
+    var received: Int64 = 0
 
     init(
       failure: Failure?, verdict: String, refusedStatus: Int? = nil, code: TransferError.Code? = nil,
@@ -193,7 +195,7 @@ struct ResultReport {
       refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
       code: result.error?.code,
       note: printing.isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
-    ending.reason = reason
+    (ending.reason, ending.received) = (reason, received)
     return ending
   }
 

@@ -12,6 +12,17 @@ struct PathList {
   /// Whether the list can be read twice.
   var isRegularFile: Bool { !file.isDash && FormStreamCommand.isRegularFile(file.path) }
 
+  /// Fails if the list can't be opened. A FIFO is not opened: that would wait for its writer.
+  func checkIfMissing() throws(Failure) {
+    if file.isDash || isRegularFile { return }
+    switch try? OutputPlace(at: file.path) {
+    case .file, .special, .standardOutput: return
+    case .nothing, .deadLink, nil:
+      let opened = try reader()
+      _ = try convertingErrors { () throws(BatchError) in try opened.next() }
+    }
+  }
+
   /// Opens the list.
   func reader() throws(Failure) -> PathListReader {
     let input = NamedInput(file)

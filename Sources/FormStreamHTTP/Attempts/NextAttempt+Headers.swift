@@ -75,7 +75,9 @@ extension NextAttempt {
       throw .credentialsNotEncrypted(url)
     }
     guard let new = change.method, new != method else { return }
-    guard mayBecome(new) else { throw .methodOfRedirect(method, new) }
+    // A closure may choose a file for the response, and a HEAD would leave it empty.
+    let hasOpenTarget = request.options.decisions.or(configuration.decisions).responseHead != nil
+    guard mayBecome(new), new != .head || !hasOpenTarget else { throw .methodOfRedirect(method, new) }
   }
 
   /// Whether another method may take the place of this one. The response must still show what became of the request, and what is

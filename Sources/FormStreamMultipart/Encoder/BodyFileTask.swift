@@ -72,7 +72,9 @@ public final class BodyFileTask: Sendable {
     var isCancelled = false
     /// When the progress was reported last.
     var reported: ContinuousClock.Instant?
-    var listeners: [AsyncStream<BodyFileProgress>.Continuation] = []
+    /// The sequences of progress that somebody still reads, by their numbers.
+    var listeners: [Int: AsyncStream<BodyFileProgress>.Continuation] = [:]
+    var listenerCount = 0
     var waiting: [CheckedContinuation<BodyFile, any Error>] = []
   }
 
@@ -109,10 +111,13 @@ public final class BodyFileTask: Sendable {
   public var progress: AsyncStream<BodyFileProgress> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: BodyFileProgress.self, bufferingPolicy: .bufferingNewest(1))
-    state.withLock { state in
+    let number = state.withLock { state in
+      state.listenerCount &+= 1
       continuation.yield(state.progress)
-      if state.result == nil { state.listeners.append(continuation) } else { continuation.finish() }
+      if state.result == nil { state.listeners[state.listenerCount] = continuation } else { continuation.finish() }
+      return state.listenerCount
     }
+    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
     return stream
   }
 
@@ -148,6 +153,7 @@ public final class BodyFileTask: Sendable {
       try copy(to: output)
       try output.replace(path.name)
     } catch let error as SystemError {
+      if state.withLock(\.isCancelled) { throw CancellationError() }
       throw MultipartError(
         .writeFailed, on: path.description,
         "The body could not be written to the file \(path.description.quoted): \(error). Choose another file, or make room.",
@@ -174,22 +180,24 @@ public final class BodyFileTask: Sendable {
 
   private func note(written: Int64) {
     state.withLock { state in
+      // The last bytes are shown when the file is complete and has its name, which may still fail.
+      if written == state.progress.total { return }
       state.progress.written = written
       let now = ContinuousClock.now
       if let reported = state.reported, now - reported < Self.reportInterval { return }
       state.reported = now
-      for listener in state.listeners { listener.yield(state.progress) }
+      for listener in state.listeners.values { listener.yield(state.progress) }
     }
   }
 
   private func end(_ result: Result<BodyFile, any Error>) {
     let (listeners, waiting, last) = state.withLock { state in
-      defer { (state.listeners, state.waiting) = ([], []) }
+      defer { (state.listeners, state.waiting) = ([:], []) }
       state.result = result
-      if case .success = result { state.progress.isComplete = true }
+      if case .success(let file) = result { (state.progress.written, state.progress.isComplete) = (file.size, true) }
       return (state.listeners, state.waiting, state.progress)
     }
-    for listener in listeners {
+    for listener in listeners.values {
       listener.yield(last)
       listener.finish()
     }

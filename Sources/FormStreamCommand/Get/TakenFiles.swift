@@ -1,0 +1,71 @@
+import FormStreamBatch
+import FormStreamPlatform
+
+/// The files that responses go to. Their names are kept in bounded memory.
+///
+/// Names that differ only in upper and lower case count as one: many file systems (FAT, exFAT, shares of Windows) have one file
+/// for them, and requests at the same time would replace each other's file.
+struct TakenFiles {
+  private let keys = SeenKeys(in: LocalPath(bytes: temporaryDirectory))
+  /// The directory of the last file, and its path without links. Most files are in the same directory.
+  private var last: (directory: [UInt8], canonical: [UInt8])?
+
+  init(_ items: [GetPlan.Item]) throws(Failure) {
+    for item in items {
+      if let file = item.file { _ = try insert(file) }
+    }
+  }
+
+  /// Fails if two requests at the same time would write one file.
+  static func check(_ items: [GetPlan.Item], atOnce: Int) throws(Failure) {
+    var files = try TakenFiles([])
+    for item in items {
+      guard let file = item.file else { continue }
+      guard try files.insert(file) else { throw .nameIsTaken(file, for: "The URL \(item.request.url)", atOnce) }
+    }
+  }
+
+  /// Adds a file. Returns false if it was added before.
+  mutating func insert(_ file: LocalPath) throws(Failure) -> Bool {
+    let path: [UInt8]
+    switch try? OutputPlace(at: file) {
+    case .standardOutput, .special: return true
+    case .deadLink:
+      throw .usage(
+        "The file \"\(file)\" is a link to a file that does not exist, and another response may become that file: name the file itself."
+      )
+    // This follows a link to the file.
+    case .file: path = canonical(file).bytes
+    case .nothing, nil:
+      let directory = file.bytes.prefix(file.bytes.count - file.name.bytes.count)
+      if last?.directory.elementsEqual(directory) != true {
+        let path = directory.isEmpty ? "." : LocalPath(bytes: directory)
+        last = (Array(directory), canonical(path).bytes + [UInt8(ascii: "/")])
+      }
+      path = (last?.canonical ?? []) + file.name.bytes
+    }
+    let key = Self.folded(path)
+    return try convertingErrors { () throws(BatchError) in try keys.insert(key) }
+  }
+
+  /// A path in which upper and lower case are the same. Names that are no UTF-8 are compared as they are.
+  private static func folded(_ path: [UInt8]) -> [UInt8] {
+    guard let text = String(validating: path, as: UTF8.self) else { return path }
+    return Array(text.uppercased().lowercased().utf8)
+  }
+}
+
+extension Failure {
+  /// - Parameters:
+  ///   - url: the URL and its place, in words.
+  ///   - atOnce: how many requests are sent at the same time.
+  static func nameIsTaken(_ file: LocalPath, for url: String, _ atOnce: Int) -> Failure {
+    let remedy =
+      atOnce > 1
+      ? "give it another name with -o, leave it out, or leave -j out: then -J and --no-clobber number them"
+      : "use -J or --no-clobber, which number them"
+    return .usage(
+      "\(url) would be stored in the file \"\(file)\", and so would an earlier URL (upper and lower case count as the same): \(remedy)."
+    )
+  }
+}

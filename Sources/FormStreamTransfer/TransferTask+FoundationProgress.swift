@@ -8,13 +8,14 @@ extension TransferTask where Success == TransferResult {
   /// The progress counts the bytes of the request's body that were handed over. It also counts the received bytes of the
   /// response if the request has no body, or if the response goes to a file or a function. If it counts both, its total is the
   /// length of the request's body until all of the body is handed over, and then the sum of both lengths. While the total can't
-  /// be known, the progress is indeterminate. If the request succeeds, the progress ends complete.
+  /// be known, the progress is indeterminate. If the request succeeds, the progress ends complete. If the response is counted, the
+  /// last byte is counted at the end: before that, the response may be refused, for example because its file can't be stored.
   public func makeFoundationProgress() -> Progress {
     let countsResponse = request.body == nil || deliversResponse
     return makeProgress { bridge, step in
       bridge.show(step, countsResponse: countsResponse)
-    } finalCount: {
-      $0.outcome == .ok && $0.error == nil ? 0 : nil
+    } finalCount: { result, step in
+      result.outcome == .ok && result.error == nil ? step.count(countsResponse: countsResponse) : nil
     }
   }
 }
@@ -29,8 +30,8 @@ extension TransferTask where Success == DownloadResult {
   public func makeFoundationProgress() -> Progress {
     makeProgress { bridge, step in
       bridge.showFile(step)
-    } finalCount: {
-      $0.outcome == .ok ? $0.file?.size ?? 0 : nil
+    } finalCount: { result, _ in
+      result.outcome == .ok ? result.file?.size ?? 0 : nil
     }
   }
 }
@@ -38,10 +39,11 @@ extension TransferTask where Success == DownloadResult {
 extension TransferTask {
   /// - Parameters:
   ///   - show: shows a state of the task.
-  ///   - finalCount: the count at the end of a task that has succeeded, unless more was counted; nil if the task has failed.
+  ///   - finalCount: the count at the end of a task that has succeeded, from its last state, unless more was counted; nil if the
+  ///     task has failed.
   fileprivate func makeProgress(
     _ show: @escaping @Sendable (Progress, TransferProgress) -> Void,
-    finalCount: @escaping @Sendable (Success) -> Int64?
+    finalCount: @escaping @Sendable (Success, TransferProgress) -> Int64?
   ) -> Progress {
     let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
@@ -62,7 +64,7 @@ extension TransferTask {
     show(bridge, updates.current)
     Task {
       for await step in updates { show(bridge, step) }
-      if let count = finalCount(await result) {
+      if let count = finalCount(await result, updates.current) {
         // A progress of 0 of 0 is not complete.
         bridge.completedUnitCount = max(bridge.completedUnitCount, count, 1)
         bridge.totalUnitCount = bridge.completedUnitCount
@@ -78,12 +80,7 @@ extension TransferTask {
 extension Progress {
   /// Shows how much of a file is there, without its last byte.
   fileprivate func showFile(_ step: TransferProgress) {
-    let count = step.responseTotal.map { min(step.received, max($0 - 1, 0)) } ?? step.received
-    // A parent counts a child once and for all as soon as the child has reached its total. So if another version of the file is
-    // shorter, the count is lowered before the total.
-    if count < completedUnitCount { completedUnitCount = count }
-    totalUnitCount = step.responseTotal ?? -1
-    completedUnitCount = count
+    show(step.received, of: step.responseTotal, isLastHeld: true)
   }
 
   fileprivate func show(_ step: TransferProgress, countsResponse: Bool) {
@@ -96,7 +93,20 @@ extension Progress {
       } else {
         nil
       }
-    totalUnitCount = total ?? -1
-    completedUnitCount = step.handedOver + (countsResponse ? step.received : 0)
+    show(step.count(countsResponse: countsResponse), of: total, isLastHeld: countsResponse)
   }
+
+  /// - Parameter isLastHeld: whether the last byte is left out.
+  private func show(_ count: Int64, of total: Int64?, isLastHeld: Bool) {
+    let count = isLastHeld ? total.map { min(count, max($0 - 1, 0)) } ?? count : count
+    // A parent counts a child once and for all as soon as the child has reached its total. So if another version of a file is
+    // shorter, the count is lowered before the total.
+    if count < completedUnitCount { completedUnitCount = count }
+    totalUnitCount = total ?? -1
+    completedUnitCount = count
+  }
+}
+
+extension TransferProgress {
+  fileprivate func count(countsResponse: Bool) -> Int64 { handedOver + (countsResponse ? received : 0) }
 }

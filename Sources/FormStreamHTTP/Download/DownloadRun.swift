@@ -222,7 +222,8 @@ final class DownloadRun: Sendable {
       request.options.willRetry = { retry in
         willRetry(
           TransferRetry(
-            error: retry.error, delay: retry.delay, attempt: before + retry.attempt, tag: retry.tag))
+            error: retry.error, delay: retry.delay, attempt: before + retry.attempt, timeLeft: retry.timeLeft,
+            beginsOutage: retry.beginsOutage, tag: retry.tag))
       }
     }
     request.options.retry = history.loop.remainingPolicy
@@ -310,7 +311,10 @@ final class DownloadRun: Sendable {
         }
         return .conclude(.init(.failed, .downloadWithoutStoredResponse))
       }
-      return .conclude(.init(result.outcome, result.error))
+      let verdict = AttemptDecision.Verdict(result.outcome, result.error)
+      // The program took longer to choose the place than the attempt may.
+      let isChoiceLate = sent.partial == nil && result.error?.code == .timedOut && result.mayBeSentAgain
+      return isChoiceLate ? .retry(verdict) : .conclude(verdict)
     case .storing(let end):
       guard let partial = sent.partial else {
         return .conclude(.init(.failed, .downloadWithoutStoredResponse))

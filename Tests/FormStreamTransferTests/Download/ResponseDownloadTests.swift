@@ -134,25 +134,6 @@ import Testing
     #expect(try place.names == ["file"])
   }
 
-  /// The response of a 303 is held until its page is there, and is stored if the page is missing.
-  @Test(.enabled(if: SmallDisk.isAllowed, "needs root, and a container that may mount"))
-  func `a response that was held, and finds no room, leaves nothing`() async throws {
-    let mount = try run(
-      program: "/bin/mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", place.path])
-    #expect(mount.exit == 0, "\(mount.stderr)")
-    defer { _ = try? run(program: "/bin/umount", ["--lazy", place.path]) }
-    let server = try ScriptedServer { request in
-      request.method == "POST"
-        ? [.readBody, .respond(303, headers: [("Location", "/page")], bytes: noise(200_000))] : .good(404)
-    }
-    var request = try makeRequest(.post, server.url + "/", nil)
-    request.options.responseTarget = .download(settings())
-    let result = await session.result(of: request)
-    #expect(result.error?.code == .responseNotStored)
-    #expect(result.downloadedFile == nil && result.downloadResumeData == nil)
-    #expect(try place.names == [])
-  }
-
   @Test func `names are safe, numbered or refused as those of a download`() async throws {
     let server = try ScriptedServer { _ in
       .good(headers: [("Content-Disposition", "attachment; filename=\"../../.a.txt\"")], body: "new")

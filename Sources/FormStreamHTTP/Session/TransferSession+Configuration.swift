@@ -71,7 +71,7 @@ extension TransferSession {
     /// The credentials of a request take precedence over an `Authorization` here, and so do credentials that
     /// ``Decisions/challenge`` gave for an earlier request to the same server. A request leaves a header out by
     /// ``TransferOptions/omittedHeaders``. After a redirect to another origin, the headers that are secret, as
-    /// ``FormStreamMultipart/HTTPHeaders/Field/isSecret`` says, are not sent; the others are. Headers about one request can't be
+    /// `HTTPHeaders.Field.isSecret` says, are not sent; the others are. Headers about one request can't be
     /// set here: `Host`, `Range`, `If-Range`, `Idempotency-Key`, those of an upload that can go on, and those that begin with
     /// `Content-`.
     public var headers: HTTPHeaders = [:]

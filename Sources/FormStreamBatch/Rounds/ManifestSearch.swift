@@ -11,7 +11,7 @@ struct ManifestSearch {
   private(set) var begun: [LocalPath] = []
   /// The manifests beside the journals, by the runs that they name.
   private var manifestOfRun: [String: LocalPath] = [:]
-  /// What is known to have been beside the journals.
+  /// The manifests and journals that are missing, as far as is known.
   private(set) var lost = LostRecords()
   /// Why the state can't be used with the manifests, as the end of a sentence; nil if it can.
   private(set) var conflict: String?
@@ -100,7 +100,7 @@ struct ManifestSearch {
   }
 }
 
-/// What is not beside the journals any more, as far as the others tell.
+/// The manifests and journals that others name, and that are missing.
 struct LostRecords {
   /// The first round that is neither there nor summed up; nil if none is known to be missing.
   var round: Int?

@@ -86,7 +86,7 @@ public struct ProposedRedirect: Sendable {
 
 /// Whether a redirect is followed, and what is sent then.
 public struct RedirectChoice: Hashable, Sendable {
-  /// What is sent in place of what would be sent.
+  /// The headers and the method that are sent instead of the usual ones.
   struct Change: Hashable, Sendable {
     let headers: HTTPHeaders
     /// Nil if the method stays.

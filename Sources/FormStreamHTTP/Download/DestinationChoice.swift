@@ -7,7 +7,7 @@ import FormStreamPlatform
 /// chosen place has the beginning of this version, the body of the response is not received, and the next request asks for the
 /// rest.
 final class DestinationChoice: Sendable {
-  /// What was chosen.
+  /// The program's choice.
   struct Chosen: Sendable {
     /// The file at the chosen place; nil if there is none.
     fileprivate(set) var partial: ResumableFile?

@@ -79,7 +79,7 @@ public struct DownloadDestination: Sendable {
   /// A path that is made from a header may lead to any directory. With ``directory(_:named:ifTaken:)``, the server's name is made
   /// safe.
   ///
-  /// The rules are those of the chosen destination: the partial file is beside it, and a later download that chooses the same
+  /// The chosen destination has its usual rules: the partial file is beside it, and a later download that chooses the same
   /// destination continues the partial file. The later download has to ask for the complete resource first: only the head of
   /// that response says which destination it is. If the name is taken, or the path leads nowhere, the download fails before the
   /// body is received.

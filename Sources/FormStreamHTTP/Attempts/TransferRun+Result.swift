@@ -72,7 +72,7 @@ extension TransferRun {
     let resumeData = await endUpload(verdict, history)
     // If the request was cancelled, or exceeds a time limit, the last bytes may still be written.
     if let responseDownload, responseDownload.isOpen {
-      let limit = ResponseDownload.closingTime
+      let limit = TransferControl.closingTime
       await control.performBlocking(atMost: limit, grace: limit) {
         responseDownload.waitForEnd(atMost: limit)
       }
@@ -80,6 +80,11 @@ extension TransferRun {
     let stored = responseDownload?.end
     if let left = stored?.left, left.resumeData != nil, verdict.error?.code != .responseNotStored {
       verdict.error = verdict.error?.leaving(left.size, in: left.path)
+    }
+    if verdict.outcome == .ok, verdict.error == nil, stored?.stored == nil, let response = history.response,
+      (history.chosenTarget ?? request.options.responseTarget).isResumableFile
+    {
+      verdict.error = .nothingToStore(response)
     }
     var result = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,

@@ -19,6 +19,7 @@ extension TransferRun {
     let file = try await prepareBody(by: .measuring) { () throws(TransferError) in
       try UploadResumeFile(path)
     }
+    keeper.take(file)
     return EarlierUpload(data: file.earlier ?? options.resuming, file: file)
   }
 
@@ -45,7 +46,7 @@ extension TransferRun {
       body.bytesInMemory <= 64 * 1024
       ? try describe() : try await prepareBody(by: .hashing, describe)
     guard let old = earlier.data else {
-      keeper.begin(data, in: earlier.file)
+      keeper.begin(data)
       return nil
     }
     switch old.difference(from: data) {
@@ -66,7 +67,7 @@ extension TransferRun {
       guard !old.isInDoubt || request.options.permitTwice(request.method, getsKey: next.isKeyed) else {
         return .init(.unknown, .uploadPerhapsSent(request.options.resumeFile))
       }
-      keeper.begin(data, in: earlier.file, after: earlier.file?.earlier)
+      keeper.begin(data, after: earlier.file?.earlier)
       return nil
     }
     // The session's rules are not part of the caller's request.
@@ -77,7 +78,7 @@ extension TransferRun {
       return AttemptDecision.Verdict(.failed, error).after(history.doubt)
     }
     next.goOn(with: resource, by: old.uploadProtocol)
-    keeper.begin(data, in: earlier.file, after: earlier.file?.earlier)
+    keeper.begin(data, after: earlier.file?.earlier)
     return nil
   }
 
@@ -98,7 +99,9 @@ extension TransferRun {
   ) async -> UploadResumeData? {
     let status = history.response?.status
     guard keeper.writes else { return keeper.end(verdict, status) }
-    return await control.performBlocking(atMost: nil) { [keeper] in keeper.end(verdict, status) } ?? nil
+    return await control.performBlocking(atMost: nil, grace: TransferControl.closingTime) { [keeper] in
+      keeper.end(verdict, status)
+    } ?? nil
   }
 
   /// Writes the state of the upload, if somebody wants to have it.

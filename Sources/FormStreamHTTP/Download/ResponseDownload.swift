@@ -28,10 +28,6 @@ final class ResponseDownload: Sendable {
     var end = End()
   }
 
-  /// How long a request that has ended waits until its last bytes are written. Without the partial file, the result can't say
-  /// how to continue. But a disk that hangs must not hold up the request.
-  static let closingTime = Duration.milliseconds(500)
-
   private let request: TransferRequest
   private let state = Guarded(State())
   private let closed = AutoResetEvent()

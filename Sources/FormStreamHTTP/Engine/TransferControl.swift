@@ -17,6 +17,10 @@ final class TransferControl: Sendable {
     }
   }
 
+  /// How long a request that was cancelled waits until its last bytes are written: those of a partial file, or those of a
+  /// resume file. Without them, the result can't say how to continue. But a disk that hangs must not hold up the request.
+  static let closingTime = Duration.milliseconds(500)
+
   /// Where the request's own tasks run.
   private let engine: Engine
   private let state = Guarded(State())

@@ -228,6 +228,14 @@ extension TransferError {
 
 /// Responses that can't be stored.
 extension TransferError {
+  /// The request was carried out, but its last response is not the one that was to be stored.
+  static func nothingToStore(_ response: TransferResponse) -> TransferError {
+    TransferError(
+      .responseNotStored, on: response.url.description,
+      "The request was carried out, but no file was stored: the response from \(response.url) has the status "
+        + "\(response.status). Download what is missing by itself.")
+  }
+
   static func responseNotStored(
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {

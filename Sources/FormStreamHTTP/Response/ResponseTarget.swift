@@ -114,8 +114,9 @@ public struct ResponseTarget: Sendable {
   /// partial file is removed, because no other request can ask for the rest. A HEAD can't have this target: its file would be
   /// empty.
   ///
-  /// A response whose status is not accepted is not stored: up to 1 MiB of it is kept in the result. The request can't have the
-  /// headers `Range` and `If-Range`, and its response can't be decompressed.
+  /// A response whose status is not accepted is not stored: up to 1 MiB of it is kept in the result. If the page that a 303 has
+  /// named is missing, the outcome is `ok`, because the request was carried out, and the error is `responseNotStored`. The
+  /// request can't have the headers `Range` and `If-Range`, and its response can't be decompressed.
   public static func download(_ settings: DownloadSettings) -> ResponseTarget {
     ResponseTarget(kind: .resumableFile(settings, nil), includesRefused: false)
   }

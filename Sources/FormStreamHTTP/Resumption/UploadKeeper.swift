@@ -37,11 +37,16 @@ final class UploadKeeper: Sendable {
     report = options.noteResumeData
   }
 
+  /// Takes the file that the upload is written to, until the end.
+  func take(_ file: UploadResumeFile) {
+    state.withLock { $0.file = file }
+  }
+
   /// Notes the upload that is about to begin or to go on.
   ///
   /// - Parameter last: what the file says already; nil if it says nothing.
-  func begin(_ data: UploadResumeData, in file: UploadResumeFile?, after last: UploadResumeData? = nil) {
-    state.withLock { $0 = State(data: data, file: file, last: last) }
+  func begin(_ data: UploadResumeData, after last: UploadResumeData? = nil) {
+    state.withLock { ($0.data, $0.last) = (data, last) }
   }
 
   /// Notes that an attempt is about to be made.
@@ -129,7 +134,8 @@ final class UploadKeeper: Sendable {
   /// Whether anything is written or reported.
   var writes: Bool { report != nil || state.withLock { $0.file != nil } }
 
-  /// Ends the upload. Returns the data if another request can continue it. The file is removed otherwise.
+  /// Ends the upload, and closes the file. Returns the data if another request can continue the upload. The file is removed
+  /// otherwise.
   func end(_ verdict: AttemptDecision.Verdict, _ status: Int?) -> UploadResumeData? {
     writing.withLock { _ in
       let state = state.withLock { state in
@@ -139,6 +145,7 @@ final class UploadKeeper: Sendable {
         }
         return state
       }
+      defer { state.file?.close() }
       guard let data = state.data else { return nil }
       guard state.isKept(after: verdict, status) else {
         state.file?.remove()

@@ -53,8 +53,8 @@ final class UploadResumeFile: Sendable {
     guard contents.isEmpty || earlier != nil else { throw .notAResumeFile(path) }
   }
 
-  /// A request that failed before it began leaves no file.
-  deinit { if !hasContents.withLock(\.self) { remove() } }
+  /// A file that nobody waits for any more, because the request was cancelled while it was opened, is not left behind.
+  deinit { close() }
 
   /// Writes what describes the upload, in place of what an earlier process has left.
   func begin(_ data: UploadResumeData) throws(TransferError) {
@@ -79,6 +79,15 @@ final class UploadResumeFile: Sendable {
     } catch {
       throw .resumeFileNotWritten(path, error)
     }
+  }
+
+  /// Lets other requests use the file. A request that failed before it began leaves no file.
+  ///
+  /// The result must come after this, so it can't be left to the release of the object: the thread that has opened the file
+  /// may hold it for a while longer.
+  func close() {
+    if !hasContents.withLock(\.self) { remove() }
+    try? file.close()
   }
 
   func remove() {

@@ -108,6 +108,20 @@ import Testing
     #expect(place.bytes("file") == Array("other".utf8))
   }
 
+  @Test func `a request that was carried out without a file to store says so`() async throws {
+    let server = try ScriptedServer { request in
+      [.readBody, request.method == "POST" ? .respond(303, headers: [("Location", "/page")]) : .respond(404, body: "none")]
+    }
+    var request = try makeRequest(.post, server.url, .bytes([1]))
+    request.options.responseTarget = .download(settings())
+    let result = await session.result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.error?.code == .responseNotStored)
+    #expect(result.error?.description.contains("the response from \(server.url)/ has the status 303") == true)
+    #expect(result.downloadedFile == nil)
+    #expect(try place.names == [])
+  }
+
   @Test(arguments: [HTTPMethod.get, .post])
   func `what a download has left stays for it when a response is stored`(_ method: HTTPMethod) async throws {
     let file = VersionedFile()

@@ -110,8 +110,50 @@ struct ResumeDataTests {
     let server = try ResumingServer()
     var request = try request(server, .file(place.local("missing")))
     request.options.resumeFile = place.local("resume")
-    let result = try await makeSession().result(of: request)
-    #expect(result.outcome == .failed)
+    let session = try makeSession()
+    // Regression: the thread that had opened the file sometimes removed it after the result.
+    for _ in 1...100 {
+      let result = await session.result(of: request)
+      #expect(result.outcome == .failed && result.error?.code != .resumeFileUnusable)
+      #expect(try names(place) == [])
+    }
+  }
+
+  /// Regression: the result of a cancelled request had no data if the request had a resume file.
+  @Test func `a cancelled upload can go on`() async throws {
+    let place = try TemporaryDirectory()
+    let (arrived, goOn) = (try Gate(), try Gate())
+    let server = try ResumingServer(cuts: [
+      .init(after: 1000, end: .decide { _ in [.open(arrived), .waitFor(goOn), .reset] })
+    ])
+    var request = try request(server)
+    request.options.resumeFile = place.local("resume")
+    let first = try makeSession().start(request)
+    #expect(await onNewThread { arrived.wait() })
+    first.cancel()
+    let result = await first.result
+    goOn.open()
+    #expect(result.resumeData?.uploadURL != nil, "\(result)")
+    let second = try await makeSession().result(of: request)
+    #expect(second.outcome == .ok, "\(String(describing: second.error))")
+    #expect(server.kept == Self.bytes)
+    #expect(try names(place) == [])
+  }
+
+  /// Regression: the file stayed, and said that the request had perhaps been carried out.
+  @Test func `a request that was refused and then cancelled leaves no resume file`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer(requests: [[.readBody, .respond(503, headers: [("Retry-After", "60")])]])
+    var request = try makeRequest(server.url, .bytes(Self.bytes))
+    request.options.resumption = .http
+    request.options.resumeFile = place.local("resume")
+    request.options.retry = RetryPolicy(attempts: 2)
+    let isWaiting = try Gate()
+    request.options.willRetry = { _ in isWaiting.open() }
+    let task = try makeSession().start(request)
+    #expect(await onNewThread { isWaiting.wait() })
+    task.cancel()
+    #expect(await task.result.outcome == .cancelled)
     #expect(try names(place) == [])
   }
 

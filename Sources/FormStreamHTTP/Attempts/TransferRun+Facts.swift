@@ -65,7 +65,7 @@ extension TransferRun {
   func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
     if let proxy = try? proxy(for: next.url),
-      (result.facts.failure?.underlying as? CurlFailure)?.areProxyCredentialsRefused == true
+      (result.facts.failure?.underlying as? WireFailure)?.areProxyCredentialsRefused == true
         || result.response?.status == 407 && isPassedOn(next.url, proxy)
     {
       session.refusedCredentials.note(proxy)

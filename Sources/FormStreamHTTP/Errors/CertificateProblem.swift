@@ -48,7 +48,7 @@ extension CertificateProblem: CustomStringConvertible {
 extension EncryptionFacts {
   /// The message about a certificate that is not trusted.
   ///
-  /// - Parameter message: libcurl's words, in case nothing else is known.
+  /// - Parameter message: the words of what checked it, in case nothing else is known.
   func refusedCertificate(_ message: String) -> Message {
     // The authorities for proxies have a setting of their own.
     let authorities = isWithProxy ? SettingName.proxyAuthorities : .authorities

@@ -45,18 +45,13 @@ struct EncryptionFacts {
   }
 
   /// Why there is no encryption, and what to do about it.
-  ///
-  /// - Parameters:
-  ///   - message: libcurl's words, which contain OpenSSL's.
-  ///   - reason: libcurl's reason, as the message shows it.
-  func failure(_ message: String, shown reason: String) -> Message {
-    if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
-      || message.contains("no protocols available")
-    {
+  func failure(_ failure: WireFailure.TLSFailure) -> Message {
+    let reason = failure.reason
+    if alert == TLSAlert.protocolVersion || failure.kind == .versions {
       let versions = isWithProxy ? "TLS 1.2 or newer" : settings.versions
       return ": it doesn't speak \(versions) (\(reason)). \(versionRemedy)"
     }
-    if message.contains("wrong version number") {
+    if failure.kind == .noTLS {
       return
         ": it speaks no TLS there (\(reason)). Use the port for https, or http if that is right."
     }

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// Explains failures that are caused by settings about addresses: libcurl doesn't try the addresses that a setting excludes,
-/// and reports only a failed connection.
+/// Explains failures that are caused by settings about addresses: those that a setting excludes are not tried, and only a failed
+/// connection is reported.
 extension FailureExplanation {
   /// The host that this client connects to.
   var connectedHost: String {
@@ -11,12 +11,12 @@ extension FailureExplanation {
   }
 
   /// The host whose address was looked up: the URL's host if a SOCKS proxy needed its address, otherwise ``connectedHost``.
-  func lookedUpHost(_ failure: CurlFailure) -> String {
-    failure.isOfProxy ? url.origin.host : connectedHost
+  func lookedUpHost(_ lookup: WireFailure.Lookup) -> String {
+    lookup == .serverForProxy ? url.origin.host : connectedHost
   }
 
   /// The error if the host is an address that settings exclude. Another attempt can't succeed then.
-  func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
+  func excludedAddress(_ failure: WireFailure) -> (TransferError, isTransient: Bool)? {
     guard configuration.usesNetwork, let version = ipVersion(connectedHost) else {
       return nil
     }
@@ -36,8 +36,10 @@ extension FailureExplanation {
   }
 
   /// The error if a SOCKS4 proxy was asked to connect to an IPv6 address; nil if the host is a name.
-  func addressForSOCKS4(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
-    guard failure.isOfProxy, proxy?.kind == .socks4, ipVersion(url.origin.host) == 6 else {
+  func addressForSOCKS4(
+    _ lookup: WireFailure.Lookup, _ failure: WireFailure
+  ) -> (TransferError, isTransient: Bool)? {
+    guard lookup == .serverForProxy, proxy?.kind == .socks4, ipVersion(url.origin.host) == 6 else {
       return nil
     }
     return permanent(
@@ -47,8 +49,8 @@ extension FailureExplanation {
   }
 
   /// A sentence about the addresses that a SOCKS4 proxy gets; empty if no SOCKS4 proxy was asked.
-  func socks4Note(_ failure: CurlFailure) -> String {
-    failure.isOfProxy && proxy?.kind == .socks4
+  func socks4Note(_ lookup: WireFailure.Lookup) -> String {
+    lookup == .serverForProxy && proxy?.kind == .socks4
       ? " A proxy of SOCKS4 gets only addresses of IPv4." : ""
   }
 

@@ -20,22 +20,21 @@ struct FailureExplanation {
   let configuration: TransferSession.Configuration
   let encryption: EncryptionFacts
 
-  /// Explains a failure that libcurl reported. Also returns whether another attempt may succeed.
-  func error(for failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    let reason = failure.message
+  /// Explains a failure of the wire. Also returns whether another attempt may succeed.
+  func error(for failure: WireFailure) -> (TransferError, isTransient: Bool) {
     if encryption.isClientCertificateRefused { return clientCertificateRefused(failure) }
-    switch failure.kind {
-    case .hostNotFound:
-      if let unreachable = addressForSOCKS4(failure) { return unreachable }
-      return permanent(
-        .hostNotFound, failure,
-        "could not be sent: the host \(lookedUpHost(failure).quoted) was not found. Check its name.\(socks4Note(failure))\(familyNote)"
-      )
-    case .proxyNotFound:
+    switch failure.cause {
+    case .hostNotFound(.proxy):
       return permanent(
         .hostNotFound, failure,
         "could not be sent: the host of the proxy \(connected) was not found. Check its name.")
-    case .connect:
+    case .hostNotFound(let lookup):
+      if let unreachable = addressForSOCKS4(lookup, failure) { return unreachable }
+      return permanent(
+        .hostNotFound, failure,
+        "could not be sent: the host \(lookedUpHost(lookup).quoted) was not found. Check its name.\(socks4Note(lookup))\(familyNote)"
+      )
+    case .notConnected(let reason):
       if let path = configuration.unixSocket, isOtherThanSocket(path) {
         return permanent(
           .invalidSetting, failure,
@@ -45,37 +44,37 @@ struct FailureExplanation {
       if let excluded = excludedAddress(failure) { return excluded }
       return transient(
         .connectFailed, failure,
-        "could not be sent: nothing is listening at \(connected)\(failure.connectReason). Check that the "
+        "could not be sent: nothing is listening at \(connected)\(reason.map { " (\($0))" } ?? ""). Check that the "
           + "\(proxy == nil ? "server" : "proxy") is running, and try again.\(familyNote)")
     case .interface:
       return permanent(
         .interfaceUnusable, failure,
         "could not be sent: this machine doesn't have the interface or address that connections are to begin at, or it "
           + "can't be used (\(SettingName.localInterface)).")
-    case .proxy:
-      return refusedByProxy(failure)
-    case .connectTimeout:
+    case .refusedByProxy(let refusal):
+      return refusedByProxy(refusal, failure)
+    case .notConnectedInTime:
       return transient(
         .connectTimedOut, failure,
         "could not be sent: \(connected) could not be reached in time. Try again later."
       )
     case .certificate:
-      return permanent(.certificateRefused, failure, encryption.refusedCertificate(reason))
+      return permanent(.certificateRefused, failure, encryption.refusedCertificate(failure.detail))
     case .publicKey:
       return permanent(
         .publicKeyMismatch, failure,
         "was not sent: the server has another public key than the one that is pinned (\(SettingName.pin)). Find out why "
           + "before you change the pin.")
-    case .tls, .noCommonProtocol:
+    case .notEncrypted(let reason), .noCommonProtocol(let reason):
       return permanent(
         .tlsFailed, failure,
-        "could not be sent: there is no encrypted connection to \(encryptedPeer)\(encryption.failure(reason, shown: failure.tlsReason))"
+        "could not be sent: there is no encrypted connection to \(encryptedPeer)\(encryption.failure(reason))"
       )
-    case .cutHandshake:
+    case .handshakeCut:
       return transient(
         .tlsFailed, failure,
         "could not be sent: \(encryptedPeer) closed the connection before it was encrypted "
-          + "(\(failure.brokenReason)). Try again later.\(encryption.clientCertificateNote)"
+          + "(\(failure.ending.reason)). Try again later.\(encryption.clientCertificateNote)"
           + (encryption.isWithProxy
             ? ""
             : " If its port is one of http, write http://\(url.origin.host):\(url.origin.port)."))
@@ -85,10 +84,10 @@ struct FailureExplanation {
         .tlsFileUnusable, failure,
         "could not be sent: the trusted authorities can't be read. Name a PEM file of their certificates "
           + "(\(setting)).")
-    case .tlsFile:
+    case .tlsFile(let file):
       return permanent(
         .tlsFileUnusable, failure,
-        "could not be sent: a certificate or key can't be used (\(failure.tlsReason)). Name PEM "
+        "could not be sent: a certificate or key can't be used (\(file.reason)). Name PEM "
           + "files that belong together, and the passphrase if the key has one (\(SettingName.passphrase))."
       )
     case .outOfMemory where isConnected:
@@ -101,30 +100,33 @@ struct FailureExplanation {
         .engineFailed, failure,
         "could not be sent: there is no memory left. End other programs, or raise the limit (ulimit -v)."
       )
-    case .malformedHTTP2:
+    case .malformedHTTP2(let error):
       return response == nil
-        ? malformedHTTP2(failure) : connectionLost(failure.brokenReason, failure)
-    case .malformed:
+        ? malformedHTTP2(error, failure) : connectionLost(failure.ending.reason, failure)
+    case .foldedFirstHeader:
       return permanent(
         .malformedResponse, failure,
-        "received a response that is not HTTP: \(failure.malformedReason). Check the server, and that the port is right."
+        "received a response whose first header begins with white space, so that it is none. Check the server."
       )
-    case .send, .receive, .noResponse: return connectionLost(failure.brokenReason, failure)
-    // A kept connection had ended, and libcurl was not allowed to send the request again.
-    case .rewindRefused, .abortedByUs: return connectionLost("the server closed it", failure)
-    case .other, .badArgument:
-      guard stage == .notSent else { return connectionLost(failure.brokenReason, failure) }
+    case .malformed(let malformation):
       return permanent(
-        .engineFailed, failure, "could not be sent: \(reason) (libcurl \(failure.number)).")
+        .malformedResponse, failure,
+        "received a response that is not HTTP: \(malformation.reason). Check the server, and that the port is right."
+      )
+    case .broken, .noResponse: return connectionLost(failure.ending.reason, failure)
+    case .ended: return connectionLost(WireFailure.Ending.closed.reason, failure)
+    case .other:
+      guard stage == .notSent else { return connectionLost(failure.ending.reason, failure) }
+      return permanent(.engineFailed, failure, "could not be sent: \(failure.detail).")
     }
   }
 
-  /// The error of a response over HTTP/2 that libcurl refused, or of a request that the server ended with an HTTP/2 error.
-  func malformedHTTP2(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    let reason = failure.streamError.map { "the request was ended with the HTTP/2 error \($0)" }
+  /// The error of a response that is not valid HTTP/2, or of a request that the server ended with an HTTP/2 error.
+  func malformedHTTP2(_ error: String?, _ failure: WireFailure) -> (TransferError, isTransient: Bool) {
+    let ending = error.map(WireFailure.Ending.http2Error) ?? .notHTTP2
     return permanent(
       .malformedResponse, failure,
-      "was sent, and \(reason ?? "what the server sent is not valid HTTP/2"): the response can't be read. Check the server, or "
+      "was sent, and \(ending.reason): the response can't be read. Check the server, or "
         + "send it with HTTP/1.1 (\(SettingName.onlyHTTP11)).")
   }
 
@@ -160,7 +162,7 @@ struct FailureExplanation {
     )
   }
 
-  /// The error of a response that libcurl could not read.
+  /// The error of a response that could not be read.
   var responseLost: TransferError {
     error(
       .respondedEarly, nil,
@@ -168,17 +170,9 @@ struct FailureExplanation {
         + "response that could not be read. Ask the server what it received.")
   }
 
-  /// The error of a response whose first header line looks like the continuation of another header.
-  func foldedFirstHeader(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    permanent(
-      .malformedResponse, failure,
-      "received a response whose first header begins with white space, so that it is none. Check the server."
-    )
-  }
-
   /// Explains a connection that ended before the response was complete.
   func connectionLost(
-    _ reason: String, _ failure: CurlFailure?
+    _ reason: String, _ failure: WireFailure?
   ) -> (TransferError, isTransient: Bool) {
     if let response {
       return (
@@ -216,7 +210,7 @@ struct FailureExplanation {
   /// The error of a handshake that the server ended because of the client's certificate. With TLS 1.3, the client may learn
   /// this only after it has sent something, but the server doesn't read what was sent.
   private func clientCertificateRefused(
-    _ failure: CurlFailure
+    _ failure: WireFailure
   ) -> (TransferError, isTransient: Bool) {
     if encryption.settings.withholdsCertificate {
       return permanent(
@@ -234,20 +228,21 @@ struct FailureExplanation {
   }
 
   /// The error of a proxy that made no connection to the server. The proxy has then received nothing for the server.
-  private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    let (reason, isTransient) = failure.refusal(by: proxy)
+  private func refusedByProxy(
+    _ refusal: ProxyRefusal, _ failure: WireFailure
+  ) -> (TransferError, isTransient: Bool) {
     let remedy: Message =
-      failure.areProxyCredentialsRefused
+      refusal.areCredentialsRefused
       ? "Set its user and password (\(SettingName.proxyCredentials))."
-      : failure.isOtherThanSOCKS
+      : refusal.isOfOtherProtocol
         ? "Check its scheme and its port."
-        : isTransient ? "Try again later." : "Ask its operator, or use another proxy."
+        : refusal.isTransient ? "Try again later." : "Ask its operator, or use another proxy."
     return (
       error(
         .proxyRefused, failure,
-        "was not sent: the proxy \(connected) made no connection to \(url.origin) (\(reason)). \(remedy)"
+        "was not sent: the proxy \(connected) made no connection to \(url.origin) (\(refusal.reason(of: proxy))). \(remedy)"
       ),
-      isTransient
+      refusal.isTransient
     )
   }
 
@@ -260,19 +255,19 @@ struct FailureExplanation {
   }
 
   private func transient(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
+    _ code: TransferError.Code, _ failure: WireFailure?, _ sentence: Message
   ) -> (TransferError, isTransient: Bool) {
     (error(code, failure, sentence), true)
   }
 
   func permanent(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
+    _ code: TransferError.Code, _ failure: WireFailure?, _ sentence: Message
   ) -> (TransferError, isTransient: Bool) {
     (error(code, failure, sentence), false)
   }
 
   private func error(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
+    _ code: TransferError.Code, _ failure: WireFailure?, _ sentence: Message
   ) -> TransferError {
     TransferError(
       code, on: url.description, "The request to \(url) \(sentence)", underlying: failure)

@@ -277,8 +277,8 @@ final class Exchange: @unchecked Sendable {
 
   /// Whether libcurl read bytes that are not HTTP/2 before `lookAtFirstBytes` could see them: libcurl then reports an empty
   /// response. False if the server had the complete request, because the server may have acted on the request.
-  private func isNotHTTP2(_ failure: CurlFailure?) -> Bool {
-    failure?.kind == .noResponse && awaitsFirstBytes && stage != .sent
+  private func isNotHTTP2(_ failure: WireFailure?) -> Bool {
+    failure?.cause == .noResponse && awaitsFirstBytes && stage != .sent
   }
 
   /// Called before a socket is closed. If the socket is this exchange's, and no response was read, the socket's unread bytes
@@ -307,7 +307,8 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Called after libcurl is done with the exchange, and again if the exchange is cut off after that.
-  func finish(_ failure: CurlFailure?) {
+  func finish(_ curlFailure: CurlFailure?) {
+    let failure = curlFailure.map { WireFailure($0, isInHead: collector.isInHead) }
     if ending == nil {
       upload.close()
       turn.end()
@@ -323,11 +324,11 @@ final class Exchange: @unchecked Sendable {
       }
       noteConnectionFree()
       connection.socket = nil
-      hasNoCommonProtocol = failure?.kind == .noCommonProtocol
+      hasNoCommonProtocol = if case .noCommonProtocol = failure?.cause { true } else { false }
       unresolvedHost = failure.flatMap(unresolvedHost)
       // If libcurl rejected bytes of a response, the unread rest is not the beginning of a response. For a request that only
       // reads, an incomplete response is of no use, and the request can be sent again.
-      if let failure, ![.malformed, .outOfMemory].contains(failure.kind), abortReason == nil,
+      if let failure, !failure.hasRejectedBytes, abortReason == nil,
         request.announcesBody || !request.method.isSafe
       {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
@@ -646,7 +647,7 @@ extension Exchange {
   }
 
   /// Returns why there is no complete response, and whether another attempt may succeed.
-  private func outcome(_ failure: CurlFailure?) -> (TransferError?, isTransient: Bool) {
+  private func outcome(_ failure: WireFailure?) -> (TransferError?, isTransient: Bool) {
     var error = abortReason ?? collector.failure
     var isTransient = false
     if error == nil, let failure, !isSalvaged, !collector.hasDroppedTooMuch {
@@ -678,7 +679,7 @@ extension Exchange {
     return (error, isTransient)
   }
 
-  private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+  private func explain(_ failure: WireFailure) -> (TransferError, isTransient: Bool) {
     if connection.notes.requiresHTTP11, !collector.hasResponse {
       return (explanation.http11Demanded, false)
     }
@@ -696,22 +697,18 @@ extension Exchange {
     if let refused = easy.certificateCheck?.refused, connection.requestCount == 0 {
       return (.certificateRefusedByProgram(refused, request.url), false)
     }
-    // This is libcurl's code for a first header line that looks like the continuation of another header.
-    if failure.kind == .badArgument, collector.isInHead {
-      return explanation.foldedFirstHeader(failure)
-    }
     // If what the server sends is not valid, nghttp2 ends the connection with GOAWAY, and libcurl says that there was no
     // response.
-    if failure.kind == .noResponse, isClosedByUs { return explanation.malformedHTTP2(failure) }
+    if failure.cause == .noResponse, isClosedByUs { return explanation.malformedHTTP2(nil, failure) }
     return explanation.error(for: failure)
   }
 
   /// The host whose address could not be resolved; nil if the exchange failed for another reason.
-  private func unresolvedHost(_ failure: CurlFailure) -> String? {
-    switch failure.kind {
+  private func unresolvedHost(_ failure: WireFailure) -> String? {
+    switch failure.cause {
     // SOCKS4 knows only addresses of IPv4, so waiting for an address of IPv6 is of no use.
-    case .hostNotFound where failure.isOfProxy && explanation.url.origin.host.contains(":"): nil
-    case .hostNotFound, .proxyNotFound: explanation.lookedUpHost(failure)
+    case .hostNotFound(.serverForProxy) where explanation.url.origin.host.contains(":"): nil
+    case .hostNotFound(let lookup): explanation.lookedUpHost(lookup)
     default: nil
     }
   }

@@ -17,7 +17,7 @@ enum URLFlaw: Error, Hashable {
   case port
   /// A character that the name of a host can't have.
   case hostCharacter
-  /// A host that browsers read as an address of IPv4, and curl as a name.
+  /// A host of numbers that is a name for curl, and an address of IPv4 or nothing for browsers.
   case hostNumber
   case ipv6
   case zone
@@ -59,7 +59,7 @@ enum URLFlaw: Error, Hashable {
     case .severalAts: "it has more than one @ before its path"
     case .port: "Port number was not a decimal number between 1 and 65535"
     case .hostCharacter: "Bad hostname"
-    case .hostNumber: "its host ends with a number and is not an address"
+    case .hostNumber: "its host has numbers alone and is not an address"
     case .ipv6: "Bad IPv6 address"
     case .zone: "Bad zone of an IPv6 address"
     default: "it doesn't begin with http:// or https://"

@@ -48,11 +48,14 @@ struct URLHost: Hashable {
   /// The four numbers of a host that is an address of IPv4 in any of its forms; nil if the host is a name.
   ///
   /// WHATWG URL, "ends in a number": browsers read a host whose last label is a number as an address, with or without a dot
-  /// after it. A host that curl looks up as a name although it ends so is refused, because it would lead to two places.
+  /// after it. A host that has numbers alone and is a name for curl is refused, because it would lead to two places. With
+  /// another label, as in `h.1`, it is a name: browsers refuse it, and read it as nothing else.
   private static func address(_ name: [UInt8]) throws(URLFlaw) -> String? {
     let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     let hasDotAtEnd = labels.count > 1 && labels.last?.isEmpty == true
-    guard let last = hasDotAtEnd ? labels.dropLast().last : labels.last, last.isNumber else { return nil }
+    guard let last = hasDotAtEnd ? labels.dropLast().last : labels.last, last.isNumber,
+      labels.allSatisfy({ $0.isEmpty || $0.isNumber })
+    else { return nil }
     guard let numbers = numbers(labels), let rest = numbers.last else { throw .hostNumber }
     // All but the last are one byte each, and the last has the rest of the address: 127.1 is 127.0.0.1.
     let bytesOfLast = 5 - numbers.count

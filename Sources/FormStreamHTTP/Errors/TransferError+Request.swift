@@ -3,55 +3,15 @@ import FormStreamPlatform
 
 /// URLs that can't be used.
 extension TransferError {
-  /// What is wrong with a URL, as far as it is known.
-  enum URLFlaw {
-    case port, host, other
-
-    fileprivate var remedy: String {
-      switch self {
-      case .port: "the port is a number up to 65535, as in http://host:8080/path"
-      case .host: "write the host without spaces and other marks, as in https://host/path"
-      case .other: "write http://host/path or https://host/path"
-      }
-    }
-  }
-
-  /// - Parameters:
-  ///   - url: the URL, secrets masked.
-  ///   - reason: libcurl's words.
-  static func invalidURL(_ url: String, _ reason: String, _ flaw: URLFlaw) -> TransferError {
-    TransferError(
-      .invalidURL, on: url, "The URL \(url.quoted) is not valid (\(reason)): \(flaw.remedy).")
-  }
-
-  static func hostNotEncodable(_ host: String, of url: String) -> TransferError {
-    TransferError(
-      .invalidURL, on: url,
-      "The host \(host.quoted) of a URL is not a name that can be looked up: write it in ASCII, such as "
-        + "xn--bcher-kva.example.")
+  /// - Parameter text: the URL or the reference, which may contain secrets.
+  static func invalidURL(_ text: String, _ flaw: URLFlaw) -> TransferError {
+    let shown = text.hidingSecretsOfInvalidURL
+    let subject = if case .credentialCharacter(let host) = flaw { host } else { shown }
+    return TransferError(.invalidURL, on: subject, "\(flaw.sentence(about: shown))")
   }
 
   static let emptyReference = TransferError(
     .invalidURL, on: "", "An empty reference names no URL: the server must name one.")
-
-  static func schemeNotSupported(_ scheme: String, of url: String) -> TransferError {
-    TransferError(
-      .invalidURL, on: url,
-      "The URL \(url.quoted) has the scheme \(scheme.quoted): only http and https are supported.")
-  }
-
-  static func noHost(in url: String) -> TransferError {
-    TransferError(
-      .invalidURL, on: url,
-      "The URL \(url.quoted) has no host: write http://host/path or https://host/path.")
-  }
-
-  static func controlCharacterInCredentials(ofURLFor host: String) -> TransferError {
-    TransferError(
-      .invalidURL, on: host,
-      "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
-    )
-  }
 }
 
 /// Headers that can't be set.

@@ -35,21 +35,31 @@ public struct HTTPURL: Hashable, Sendable {
   private let parts: Shared<Parts>
 
   private struct Parts: Hashable {
+    let url: URLParts
     let origin: Origin
-    var absoluteString: String
+    let absoluteString: String
     let credentials: Credentials?
-    let namesUserOnly: Bool
     /// Whether `.` and `..` stay in the URL's path, and in the path of a redirect.
     let keepsPath: Bool
-    let fragment: Fragment
-  }
 
-  /// The text after `#`. It is never sent, so URLs that differ only in this text are equal.
-  private struct Fragment: Hashable {
-    let text: String?
+    init(_ url: URLParts, keepsPath: Bool) {
+      self.url = url
+      self.keepsPath = keepsPath
+      origin = Origin(
+        scheme: url.scheme.rawValue, host: url.host.text.lowercased(), port: url.effectivePort, zone: url.host.zone)
+      absoluteString = url.absoluteString
+      credentials = url.user.map { .basic(user: $0, password: url.password ?? "") }
+    }
 
-    static func == (_: Self, _: Self) -> Bool { true }
-    func hash(into _: inout Hasher) {}
+    var namesUserOnly: Bool { url.user != nil && url.password == nil }
+
+    /// The fragment is never sent, so URLs that differ only in it are equal.
+    static func == (one: Self, other: Self) -> Bool {
+      one.absoluteString == other.absoluteString && one.credentials == other.credentials
+        && one.namesUserOnly == other.namesUserOnly && one.keepsPath == other.keepsPath
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(absoluteString) }
   }
 
   /// Parses a URL. Characters that can't occur in a URL, such as characters beyond ASCII, are percent-encoded; a host beyond
@@ -57,12 +67,20 @@ public struct HTTPURL: Hashable, Sendable {
   ///
   /// - Throws: `invalidURL`.
   public init(_ text: String) throws(TransferError) {
-    try self.init(CurlURL(parsing: text), subject: text)
+    try self.init(text, keepsPath: false)
   }
 
   /// Parses a URL whose path is requested as it is, with the `.` and `..` in it.
   package init(withPathAsIs text: String) throws(TransferError) {
-    try self.init(CurlURL(parsing: text, keepsPath: true), subject: text)
+    try self.init(text, keepsPath: true)
+  }
+
+  private init(_ text: String, keepsPath: Bool) throws(TransferError) {
+    do throws(URLFlaw) {
+      parts = Shared(Parts(try URLParts(parsing: text, keepsPath: keepsPath), keepsPath: keepsPath))
+    } catch {
+      throw .invalidURL(text, error)
+    }
   }
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
@@ -70,26 +88,27 @@ public struct HTTPURL: Hashable, Sendable {
   /// - Throws: `invalidURL`, even for an empty reference: a server that names nothing has made a mistake.
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
     guard !reference.isEmpty else { throw .emptyReference }
-    let handle = try CurlURL(parsing: absoluteString, keepsPath: parts.value.keepsPath)
-    // libcurl 7.88 would treat a reference that is only a fragment as an empty path (RFC 3986 §5.2.2).
-    if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
-    var url = try HTTPURL(handle, subject: reference)
-    url.isSecret = isSecret
-    return url
+    do throws(URLFlaw) {
+      return HTTPURL(parts: try resolved(reference), isSecret: isSecret)
+    } catch {
+      throw .invalidURL(reference, error)
+    }
+  }
+
+  private func resolved(_ reference: String) throws(URLFlaw) -> Parts {
+    let (base, keepsPath) = (parts.value.url, parts.value.keepsPath)
+    return Parts(try base.resolving(reference, keepsPath: keepsPath), keepsPath: keepsPath)
   }
 
   /// The URL with its fragment and its secrets, but without user and password, for a user who asks for it. If the URL is a
   /// secret as a whole, this is its origin.
   package var completeText: String {
-    isSecret ? description : absoluteString + (parts.value.fragment.text.map { "#\($0)" } ?? "")
+    isSecret ? description : absoluteString + (parts.value.url.fragment.map { "#\($0)" } ?? "")
   }
 
   /// The complete URL, secrets included, of a reference that this URL's server sent; nil if the reference can't be resolved.
   package func completeText(resolving reference: String) -> String? {
-    guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: parts.value.keepsPath),
-      (try? handle.set(.url, reference, subject: reference)) != nil
-    else { return nil }
-    return handle.text(.url)
+    try? resolved(reference).url.completeString
   }
 
   /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
@@ -101,15 +120,13 @@ public struct HTTPURL: Hashable, Sendable {
   /// white space, control characters, characters beyond ASCII, and the hash, which would begin the fragment (RFC 3986 §3.4).
   package func appending(query texts: [String]) throws(TransferError) -> HTTPURL {
     guard !texts.isEmpty else { return self }
-    // The texts are appended here and not by libcurl, because libcurl would rewrite the percent-encoding of the complete
-    // query.
-    let (text, end) = (absoluteString, absoluteString.hasSuffix("?") ? "" : "&")
-    let extended =
-      text + (text.contains("?") ? end : "?") + Self.encodedQuery(texts.joined(separator: "&"))
-    _ = try CurlURL(parsing: extended)
-    var parts = parts.value
-    parts.absoluteString = extended
-    return HTTPURL(parts: Shared(parts), isSecret: isSecret)
+    let added = Self.encodedQuery(texts.joined(separator: "&"))
+    do throws(URLFlaw) {
+      let extended = try parts.value.url.appending(query: added)
+      return HTTPURL(parts: Parts(extended, keepsPath: parts.value.keepsPath), isSecret: isSecret)
+    } catch {
+      throw .invalidURL(absoluteString, error)
+    }
   }
 
   private static func encodedQuery(_ text: String) -> String {
@@ -124,51 +141,8 @@ public struct HTTPURL: Hashable, Sendable {
     return String(decoding: query, as: UTF8.self)
   }
 
-  private init(parts: Shared<Parts>, isSecret: Bool) {
-    (self.parts, self.isSecret) = (parts, isSecret)
-  }
-
-  private init(_ handle: CurlURL, subject typed: String) throws(TransferError) {
-    let subject = typed.hidingSecretsOfInvalidURL
-    let scheme = handle.text(.scheme)?.lowercased() ?? ""
-    guard scheme == "http" || scheme == "https" else {
-      throw .schemeNotSupported(scheme, of: subject)
-    }
-    guard let host = handle.text(.host)?.lowercased(), !host.isEmpty,
-      let port = handle.text(.port).flatMap({ Int($0) })
-    else {
-      throw .noHost(in: subject)
-    }
-    let user = handle.decodedText(.user)
-    let password = handle.decodedText(.password)
-    // A user or password that can't be decoded must not be dropped: the request would be sent without credentials.
-    for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
-    where handle.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
-      throw .controlCharacterInCredentials(ofURLFor: host)
-    }
-    let hasCredentials = user != nil || password != nil
-    let fragment = Fragment(text: handle.text(.fragment))
-    for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
-    let text = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
-    // libcurl leaves out a query without characters, and RFC 3986 §6.2.3 says that "http://a/?" is another URL than
-    // "http://a/".
-    let absoluteString = typed.hasEmptyQuery && !text.contains("?") ? text + "?" : text
-    parts = Shared(
-      Parts(
-        origin: Origin(scheme: scheme, host: host, port: port, zone: handle.text(.zone)),
-        absoluteString: absoluteString,
-        credentials: hasCredentials ? .basic(user: user ?? "", password: password ?? "") : nil,
-        namesUserOnly: user != nil && password == nil, keepsPath: handle.keepsPath,
-        fragment: fragment))
-  }
-}
-
-extension String {
-  /// Whether a URL or a reference has a question mark at its end or directly before its fragment.
-  fileprivate var hasEmptyQuery: Bool {
-    let bytes = utf8.prefix { $0 != UInt8(ascii: "#") }
-    guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return false }
-    return bytes.index(after: mark) == bytes.endIndex
+  private init(parts: Parts, isSecret: Bool) {
+    (self.parts, self.isSecret) = (Shared(parts), isSecret)
   }
 }
 

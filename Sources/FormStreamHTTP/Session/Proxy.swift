@@ -39,22 +39,14 @@ struct Proxy: Hashable, Sendable {
   init?(_ text: String) {
     let (scheme, rest) = text.splitScheme
     guard let kind = scheme.map({ Kind(rawValue: $0.lowercased()) }) ?? .http,
-      // libcurl parses a host only if it supports the URL's scheme, so this URL always has `http`.
-      let url = try? CurlURL(parsing: "http://\(rest)"), let host = url.text(.host), !host.isEmpty,
-      ["", "/"].contains(url.text(.path) ?? ""), url.text(.query) == nil
+      // A URL's host is read only if its scheme is http or https, so this URL always has `http`.
+      let url = try? URLParts(parsing: "http://\(rest)"), url.path == "/", url.query == nil
     else { return nil }
     self.kind = kind
-    self.host = host.lowercased()
+    host = url.host.text.lowercased()
     // curl's default ports.
-    port = url.givenText(.port).flatMap { Int($0) } ?? (kind == .https ? 443 : 1080)
-    let (user, password) = (url.decodedText(.user), url.decodedText(.password))
-    for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
-    where url.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
-      return nil
-    }
-    if user != nil || password != nil {
-      credentials = ProxyCredentials(user: user ?? "", password: password ?? "")
-    }
+    port = url.port ?? (kind == .https ? 443 : 1080)
+    if let user = url.user { credentials = ProxyCredentials(user: user, password: url.password ?? "") }
   }
 
   /// Whether the proxy speaks HTTP, with or without TLS.

@@ -21,7 +21,9 @@ struct TakenFiles {
     var files = try TakenFiles([])
     for item in items {
       guard let file = item.file else { continue }
-      guard try files.insert(file) else { throw .nameIsTaken(file, for: "The URL \(item.request.url)", atOnce) }
+      guard try files.insert(file) else {
+        throw .nameIsTaken(file, for: "The URL \(item.request.url)", atOnce, isListed: false)
+      }
     }
   }
 
@@ -59,11 +61,15 @@ extension Failure {
   /// - Parameters:
   ///   - url: the URL and its place, in words.
   ///   - atOnce: how many requests are sent at the same time.
-  static func nameIsTaken(_ file: LocalPath, for url: String, _ atOnce: Int) -> Failure {
+  ///   - isListed: whether the URL is from a list. Then `-o` can't name its file.
+  static func nameIsTaken(
+    _ file: LocalPath, for url: String, _ atOnce: Int, isListed: Bool
+  ) -> Failure {
+    let other = isListed ? "leave it out" : "give it another name with -o"
     let remedy =
       atOnce > 1
-      ? "give it another name with -o, leave it out, or leave -j out: then -J and --no-clobber number them"
-      : "use -J or --no-clobber, which number them"
+      ? "\(other), or leave -j out: then -J and --no-clobber number such files"
+      : "\(other), or use -J or --no-clobber, which number such files"
     return .usage(
       "\(url) would be stored in the file \"\(file)\", and so would an earlier URL (upper and lower case count as the same): \(remedy)."
     )

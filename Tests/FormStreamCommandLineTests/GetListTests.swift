@@ -47,6 +47,16 @@ import Testing
     #expect(result.output == "" && server.connectionCount == 0)
   }
 
+  /// Regression: two URLs of a list could be received into one FIFO at the same time.
+  @Test func `a list is not received into a FIFO by several requests`() throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try place(server)
+    let flags = "-j 2 --compressed -O --files-from list"
+    let result = try shell("mkfifo a; exec 3<> a; $F get \(flags); echo $?", in: place)
+    #expect(result.output == "64\n" && server.connectionCount == 0, "\(result)")
+    #expect(result.stderr.contains("leave line 1 out of the list, or leave -j out."), "\(result.stderr)")
+  }
+
   @Test func `without j and a list, O is for one URL, as in curl`() throws {
     let server = try ScriptedServer { request in .good(body: request.target) }
     let result = try shell("$F get -O \(server.url)/a \(server.url)/b; echo; ls")

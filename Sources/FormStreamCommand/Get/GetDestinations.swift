@@ -157,6 +157,17 @@ extension NamedOutput {
 }
 
 extension GetPlan.Item {
+  /// Fails if bodies of requests at the same time could mix in what is no regular file.
+  func checkAtOnce() throws(Failure) {
+    guard case .file(let file) = destination, !destination.isFile, canonical(file) != "/dev/null"
+    else { return }
+    let remedy =
+      place.line.map { "leave line \($0) out of the list" } ?? "name a regular file or /dev/null"
+    throw .usage(
+      "-j receives several bodies at the same time, and \"\(file)\" is not a regular file, in which they would mix: \(remedy), or leave -j out."
+    )
+  }
+
   /// The file that gets the response; nil if there is no file, or if the server names the file.
   var file: LocalPath? {
     if case .directory(_, .server) = destination { return nil }

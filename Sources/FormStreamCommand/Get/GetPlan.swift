@@ -311,14 +311,7 @@ extension DownloadArguments {
         "--no-clobber numbers files whose names are taken, and with -j names may be taken at the same time: leave one out, or use an empty directory with --output-dir."
       )
     }
-    for item in items {
-      guard case .file(let file) = item.destination, !item.destination.isFile,
-        canonical(file) != "/dev/null"
-      else { continue }
-      throw .usage(
-        "-j receives several bodies at the same time, and \"\(file)\" is not a regular file, in which they would mix: name a regular file or /dev/null, or leave -j out."
-      )
-    }
+    for item in items { try item.checkAtOnce() }
     try TakenFiles.check(items, atOnce: atOnce)
   }
 

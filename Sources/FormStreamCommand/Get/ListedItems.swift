@@ -93,6 +93,7 @@ struct ListedItems {
       place(of: line), Self.url(line, requests.arguments, requests.input), output, &added)
     // There is a note for each server that gets credentials without encryption.
     if added.count <= Self.maximumNotes { notes = added }
+    if requests.atOnce > 1 { try item.checkAtOnce() }
     guard !requests.downloading.keepsExisting, let file = item.file else { return item }
     try requests.downloading.checkBeginning(of: file, isListed: true)
     try commandFiles.check([NamedOutput(DownloadArguments.Output.remoteName.flag, file)])

@@ -7,7 +7,7 @@ import Testing
   private func place(_ server: ScriptedServer) throws -> TemporaryDirectory {
     let place = try TemporaryDirectory()
     for (name, lines) in [
-      ("list", ["URL/a"]), ("twice", ["URL/a", "URL/x/a"]), ("nameless", ["URL/a/"]), ("other", ["URL/there"]),
+      ("list", ["URL/a"]), ("twice", ["URL/a", "URL/x/a"]), ("nameless", ["URL/a/"]), ("three", ["URL/1", "URL/2", "URL/3"]), ("other", ["URL/there"]),
     ] {
       try place.write(
         name, lines.map { "\($0.replacing("URL/", with: "\(server.url)/"))\n" }.joined())
@@ -24,7 +24,17 @@ import Testing
     (["-j", "2", "-o", "-", "URL/x", "-o", "y", "URL/y"], "name a file in place of -o -.", "--json"),
     (["-O", "--files-from", "list", "URL/x", "URL/y"], "there is no -O or -o for URL/y: --remote-name-all names", ""),
     (["-j", "2", "-O", "-O", "URL/x", "URL/d/x"], "leave -j out and use -J", "or use -J"),
-    (["-O", "--files-from", "twice"], "leave it out, or use -J or --no-clobber", "-o"),
+    (["-O", "--files-from", "twice"], "leave it out, or -J and --no-clobber number such files", "-o"),
+    (["--compressed", "-O", "--files-from", "twice"], "leave it out, or --no-clobber numbers such files", "-J"),
+    (["--skip-existing", "-O", "--files-from", "twice"], "count as the same): leave it out.", "-J"),
+    (["--skip-existing", "-O", "-O", "URL/p/a", "URL/q/a"], "give each a name with -o.", "-J"),
+    (["-o", "a", "-o", "a", "URL/p", "URL/q"], "give each a name with -o.", "-J"),
+    (["-C", "-", "--files-from", "three"], "-C - goes on with a file: name it with -O.\n", "line"),
+    (["-C", "-", "--files-from", "-"], "-C - goes on with a file: name it with -O.\n", "line"),
+    (["-r", "0-9,20-29", "-O", "--files-from", "three"], "For a file, ask for one range.\n", "line"),
+    (["--skip-existing", "-r", "0-9", "-O", "URL/a"], "and --range stores something else", ""),
+    (["--skip-existing", "--output-any-status", "-O", "URL/a"], "and --output-any-status stores", ""),
+    (["--fail-with-body", "-j", "2", "--remote-name-all", "URL/a", "URL/b"], "--output-any-status stores them", ""),
     (["-j", "2", "-O", "--files-from", "twice"], "leave it out, or leave -j out", "-o"),
     (["-j", "2", "-J", "--files-from", "list"], "use --remote-name-all", "-o"),
     (["-J", "-i", "--files-from", "list"], "use --remote-name-all", "-o"),
@@ -95,9 +105,9 @@ import Testing
     let lines = result.output.split(separator: "\n")
     #expect(result.exit == 66 && lines.count == 5, "\(result)")
     for (index, beginning) in [
-      #""index":0,"line":null,"url":"\#(server.url)/z","#, #""index":1,"line":2,"url":"\#(server.url)/a","#,
-      #""index":2,"line":3,"url":null,"method":"GET","status":null,"outcome":"failed","attempts":0,"#,
-      #""index":3,"line":4,"url":null,"#,
+      #""index":0,"list":null,"line":null,"url":"\#(server.url)/z","#, #""index":1,"list":"standard input","line":2,"url":"\#(server.url)/a","#,
+      #""index":2,"list":"standard input","line":3,"url":null,"method":"GET","status":null,"outcome":"failed","attempts":0,"#,
+      #""index":3,"list":"standard input","line":4,"url":"\#(server.url)/x/a","#,
     ].enumerated() where index < lines.count {
       #expect(lines[index].hasPrefix(#"{"schema":"formstream.result/5",\#(beginning)"#), "\(lines[index])")
     }
@@ -109,7 +119,7 @@ import Testing
     let server = try ScriptedServer { _ in [.unexpected] }
     let result = try formstream("get", "--json", "-j", "2", "-X", "POST", "-o", "none/x", "\(server.url)/a")
     #expect(result.exit == 74 && server.connectionCount == 0, "\(result)")
-    #expect(result.output.contains(#""index":0,"line":null,"url":"\#(server.url)/a","method":"POST","status":null,"#))
+    #expect(result.output.contains(#""index":0,"list":null,"line":null,"url":"\#(server.url)/a","method":"POST","status":null,"#))
     #expect(result.output.contains(#""error":{"code":"response-not-stored","#), "\(result.output)")
   }
 
@@ -159,9 +169,12 @@ import Testing
     #expect(server.requests.map(\.target) == ["/a", "/b", "/b"])
     let last = try run("formstream", flags + ["-j", "2", "--json"], in: place)
     #expect(last.exit == 0 && server.requests.count == 3, "\(last)")
-    #expect(last.output.hasPrefix(#"{"schema":"formstream.summary/1","#), "\(last.output)")
+    #expect(last.output.split(separator: #""outcome":"skipped","#).count == 3, "\(last.output)")
     #expect(last.output.contains(#""files":2,"ok":0,"#) && last.output.contains(#""skipped":2,"jobs":2,"bytes":0,"#))
     #expect(try shell("stat -c %s a b; ls", in: place).output == "1000\n2000\na\nb\nlist\n")
+    let linked = try shell(
+      "ln a c; $F get --json --skip-existing -o a -o c \(server.url)/a \(server.url)/b | grep -c skipped; rm c", in: place)
+    #expect(linked.output == "2\n", "\(linked.stderr)")
     let one = try formstream("get", "--skip-existing", "-o", "a", "\(server.url)/a", in: place)
     #expect(one.exit == 0 && one.stderr.contains("\"a\" exists, so it was not requested."), "\(one.stderr)")
     #expect(server.requests.count == 3)

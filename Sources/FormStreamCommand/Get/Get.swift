@@ -1,6 +1,7 @@
 import FormStreamBatch
 import FormStreamDigest
 import FormStreamIntake
+import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
@@ -30,6 +31,9 @@ extension GetPlan {
       var ending = ResultReport.Ending(
         failure: nil, verdict: "The file \"\(file)\" exists, so it was not requested.")
       ending.isSkipped = true
+      if series.printing.printsRecord {
+        try printRecord(ofUnsent: item.place, item.request.url, outcome: "skipped", .null, run)
+      }
       // A list may have very many lines whose files exist, and the summary counts them.
       if !hasSummary, !series.isQuiet { ending.note = ending.verdict }
       return ending
@@ -137,7 +141,19 @@ extension GetPlan {
       subject: item.destination.isOutput && items.count == 1 && listed == nil ? nil : item.name,
       condition: condition,
       // Otherwise, the texts of several refused responses would stand on standard output without anything between them.
-      explainsInMessage: hasSummary && !item.destination.isOutput)
+      explainsInMessage: (listed != nil || atOnce > 1) && !item.destination.isOutput)
+  }
+
+  /// Prints the record of a request that was not sent: with `--json`, there is one for each URL.
+  func printRecord(
+    ofUnsent place: RequestPlace, _ url: HTTPURL?, outcome: String, _ error: JSONValue, _ run: SeriesRun
+  ) throws(Failure) {
+    let record = place.recordOfUnsent(url: url, method: method, outcome: outcome, error: error)
+    try series.printing.turn.withLock { (_) throws(Failure) in
+      try run.interruption.performBlocking { () throws(Failure) in
+        try OutputFile(.standardOutput).write(record.line())
+      }
+    }
   }
 
   /// Whether something other than the complete file, as it is on the server, may be stored.

@@ -65,7 +65,7 @@ extension GetPlan {
     let downloads =
       downloading.storesAsOnServer(request)
       ? zip(items, sources).compactMap(NamedOutput.init) : []
-    try files.check(outputs, downloads: downloads, remedy: remedyForOneName(sources, atOnce))
+    try files.check(outputs, downloads: downloads, remedy: remedyForOneName(sources, request, downloading, atOnce))
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
@@ -73,10 +73,15 @@ extension GetPlan {
     }
   }
 
-  private static func remedyForOneName(_ sources: [DownloadSource], _ atOnce: Int) -> String {
-    let remedy =
-      "give each a name with -o, or "
-      + (atOnce > 1 ? "leave -j out and use -J, which numbers them" : "use -J, which numbers them")
+  private static func remedyForOneName(
+    _ sources: [DownloadSource], _ request: RequestArguments, _ downloading: DownloadArguments, _ atOnce: Int
+  ) -> String {
+    // -J does not name what -o names.
+    let areNumbered =
+      downloading.storesAsOnServer(request) && !downloading.skipsExisting
+      && sources.contains { if case .file? = $0.output { false } else { true } }
+    let numbering = atOnce > 1 ? ", or leave -j out and use -J, which numbers them" : ", or use -J, which numbers them"
+    let remedy = "give each a name with -o" + (areNumbered ? numbering : "")
     for source in sources {
       // The placeholders of a pattern have already been replaced. A placeholder that is left stands for itself.
       guard case .file(let name)? = source.output,

@@ -103,7 +103,7 @@ extension GetPlan {
       ? Guarded(
         ListedItems(lists, of: arguments.pathLists, requests, files, after: items, notes: notes))
       : nil
-    if atOnce > 1 { try downloading.checkAtOnce(items, atOnce, hasLists: hasLists) }
+    if atOnce > 1 { try downloading.checkAtOnce(items, request, atOnce, hasLists: hasLists) }
     self.items = items
     method = planned.request.method
     series = SeriesPlan(
@@ -204,9 +204,7 @@ extension GetPlan.Item {
       request.options.retry.attempts = TransferOptions.download.retry.attempts
     }
     if downloading.range?.isSeveral == true, isFile {
-      throw .usage(
-        "\(downloading.rangeFlag) asks for several ranges, which come as parts of one response: they are printed on standard output. For a file, ask for one range."
-      )
+      throw downloading.severalRanges
     }
     let digests = downloading.digests
     self.init(
@@ -274,11 +272,17 @@ extension DownloadArguments {
         "-J names complete files as they are on the server: with --compressed, --range, --output-any-status, -i, -I and -X, \(hasLists ? "use --remote-name-all" : "name the file with -o")."
       )
     }
-    if skipsExisting { try checkSkipping() }
+    if skipsExisting { try checkSkipping(request) }
+    if hasLists { try checkLists() }
   }
 
   /// Fails if a file that exists can't be the reason to leave out a request.
-  private func checkSkipping() throws(Failure) {
+  private func checkSkipping(_ request: RequestArguments) throws(Failure) {
+    if range != nil || request.outputsAnyStatus {
+      throw .usage(
+        "--skip-existing takes a file that exists for complete, and \(range != nil ? rangeFlag : "--output-any-status") stores something else under its name: leave one out."
+      )
+    }
     if usesServerNames {
       throw .usage(
         "-J lets the server name the file, so --skip-existing can't tell before the request whether it exists: use --remote-name-all in place of -J."
@@ -296,9 +300,22 @@ extension DownloadArguments {
     }
   }
 
+  /// Fails if nothing that a list may have could be received with these flags.
+  private func checkLists() throws(Failure) {
+    if resumes, !namesLists { throw .usage("-C - goes on with a file: name it with -O.") }
+    if namesLists, range?.isSeveral == true { throw severalRanges }
+  }
+
+  /// The failure of several ranges for a file.
+  fileprivate var severalRanges: Failure {
+    .usage(
+      "\(rangeFlag) asks for several ranges, which come as parts of one response: they are printed on standard output. For a file, ask for one range."
+    )
+  }
+
   /// Fails if requests at the same time could replace each other's file, or mix their bodies.
   fileprivate func checkAtOnce(
-    _ items: [GetPlan.Item], _ atOnce: Int, hasLists: Bool
+    _ items: [GetPlan.Item], _ request: RequestArguments, _ atOnce: Int, hasLists: Bool
   ) throws(Failure) {
     // Nothing shows in time that a name of the server's, or a number, is the name of a file on its way.
     if usesServerNames {
@@ -312,7 +329,7 @@ extension DownloadArguments {
       )
     }
     for item in items { try item.checkAtOnce() }
-    try TakenFiles.check(items, atOnce: atOnce)
+    try TakenFiles.check(items, remedyForTakenNames(request, atOnce, isListed: false))
   }
 
   fileprivate func checkDigests(of count: Int, hasLists: Bool) throws(Failure) {

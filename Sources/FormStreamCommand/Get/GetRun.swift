@@ -1,6 +1,5 @@
 import FormStreamBatch
 import FormStreamHTTP
-import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 
@@ -125,7 +124,7 @@ final class GetRun: Sendable {
         if isRequested { state.requested += 1 }
         let received = state.inFlight.removeValue(forKey: item.number)?.updates?.current.received ?? 0
         state.received = state.received.addingClamped(received)
-        state.series.note(ending, storedIn: ending.isSkipped ? nil : file)
+        state.series.note(ending, storedIn: file)
         state.totals.note(ending, received: ending.received, of: item.name)
       }
       continueIfOver()
@@ -138,15 +137,9 @@ final class GetRun: Sendable {
   ) -> ResultReport.Ending {
     var ending = ResultReport.Ending(failure)
     guard plan.series.printing.printsRecord else { return ending }
-    let record = place.recordOfUnsent(
-      url: url, method: plan.method,
-      error: .failure(code: failure.code.rawValue, failure.message))
     do throws(Failure) {
-      try plan.series.printing.turn.withLock { (_) throws(Failure) in
-        try run.interruption.performBlocking { () throws(Failure) in
-          try OutputFile(.standardOutput).write(record.line())
-        }
-      }
+      try plan.printRecord(
+        ofUnsent: place, url, outcome: "failed", .failure(code: failure.code.rawValue, failure.message), run)
     } catch {
       ending.add(error)
     }
@@ -157,40 +150,49 @@ final class GetRun: Sendable {
   private func next(_ run: SeriesRun) -> GetPlan.Item? {
     if let item = state.withLock({ $0.begin($0.waiting.first) }) { return item }
     guard let listed = plan.listed else { return nil }
-    // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way: so it has another
-    // lock. What was read is noted under that lock. Otherwise another thread could read the end of the list before the last
-    // request counts as being on its way, and the run would seem to be over.
-    let item = listed.withLock { (items) -> GetPlan.Item? in
-      while !state.withLock({ $0.isStopped || $0.totals.isListed }) {
-        if let item = note(items.nextRead(), run) { return item }
+    while true {
+      // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way: so it has another
+      // lock. What was read is noted under that lock. Otherwise another thread could read the end of the list before the last
+      // request counts as being on its way, and the run would seem to be over.
+      let read = listed.withLock { (items) -> ListedItems.Read? in
+        guard !state.withLock({ $0.isStopped || $0.totals.isListed }) else { return nil }
+        return begin(items.nextRead())
       }
-      return nil
+      switch read {
+      case .item(let item): return item
+      case .badLine(let place, let url, let failure):
+        // Printing may block, too, and must not hold up those who read the list.
+        let ending = unsent(failure, place, url, run)
+        state.withLock { state in
+          state.inFlight[place.index] = nil
+          state.series.note(ending, storedIn: nil)
+          state.totals.note(ending, received: 0, of: "")
+        }
+        continueIfOver()
+      case .end, nil:
+        continueIfOver()
+        return nil
+      }
     }
-    if item == nil { continueIfOver() }
-    return item
   }
 
-  /// Notes what was read from a list. Returns the request that begins; nil if none does.
-  private func note(_ read: ListedItems.Read, _ run: SeriesRun) -> GetPlan.Item? {
-    var unsent: ResultReport.Ending?
-    // Printing may block, so it is done before the lock is taken.
-    if case .badLine(let place, let failure) = read { unsent = self.unsent(failure, place, nil, run) }
-    return state.withLock { (state) -> GetPlan.Item? in
-      switch read {
-      case .item(let item):
-        if state.isStopped { return nil }
-        state.totals.listed += 1
-        return state.begin(item)
-      case .badLine(_, let failure):
-        let ending = unsent ?? ResultReport.Ending(failure)
-        state.totals.listed += 1
-        state.series.note(ending, storedIn: nil)
-        state.totals.note(ending, received: 0, of: "")
-      case .end(let failure):
+  /// Notes what was read from a list. A line counts as being on its way from here on, even a bad one. Returns nil if nothing more
+  /// begins.
+  private func begin(_ read: ListedItems.Read) -> ListedItems.Read? {
+    state.withLock { state in
+      if case .end(let failure) = read {
         if let failure { state.series.note(ResultReport.Ending(failure), storedIn: nil) }
         state.totals.isListed = true
+        return read
       }
-      return nil
+      if state.isStopped { return nil }
+      state.totals.listed += 1
+      switch read {
+      case .item(let item): return state.begin(item).map(ListedItems.Read.item)
+      case .badLine(let place, _, _): state.inFlight[place.index] = GetRun.InFlight(name: place.line.map { "line \($0)" } ?? "")
+      case .end: break
+      }
+      return read
     }
   }
 

@@ -56,7 +56,9 @@ struct ListedItems {
   enum Read {
     case item(GetPlan.Item)
     /// Why there can't be a request for the line.
-    case badLine(RequestPlace, Failure)
+    ///
+    /// - Parameter url: the URL; nil if the line is none.
+    case badLine(RequestPlace, url: HTTPURL?, Failure)
     /// Nothing follows: the lists have ended, or can't be read any further.
     case end(Failure?)
   }
@@ -78,13 +80,15 @@ struct ListedItems {
       return .item(item)
     } catch {
       // Something may have been done for other lines, so this is not a wrong command line any more.
-      return .badLine(place(of: url), Failure(.noInput, error.message, code: error.code))
+      return .badLine(
+        place(of: url), url: try? Self.url(url, requests.arguments, requests.input),
+        Failure(.noInput, error.message, code: error.code))
     }
   }
 
   private func place(of line: Argument) -> RequestPlace {
-    guard case .line(let number, _)? = line.place else { return RequestPlace(index: self.number) }
-    return RequestPlace(index: self.number, line: number)
+    guard case .line(let number, let list)? = line.place else { return RequestPlace(index: self.number) }
+    return RequestPlace(index: self.number, list: list, line: number)
   }
 
   private mutating func item(for line: Argument) throws(Failure) -> GetPlan.Item {
@@ -98,7 +102,9 @@ struct ListedItems {
     try requests.downloading.checkBeginning(of: file, isListed: true)
     try commandFiles.check([NamedOutput(DownloadArguments.Output.remoteName.flag, file)])
     guard try files.insert(file) else {
-      throw .nameIsTaken(file, for: line.named("The URL"), requests.atOnce, isListed: true)
+      throw .nameIsTaken(
+        file, for: line.named("The URL"),
+        requests.downloading.remedyForTakenNames(requests.arguments, requests.atOnce, isListed: true))
     }
     return item
   }

@@ -17,12 +17,14 @@ struct TakenFiles {
   }
 
   /// Fails if two requests at the same time would write one file.
-  static func check(_ items: [GetPlan.Item], atOnce: Int) throws(Failure) {
+  ///
+  /// - Parameter remedy: what to do about it.
+  static func check(_ items: [GetPlan.Item], _ remedy: String) throws(Failure) {
     var files = try TakenFiles([])
     for item in items {
       guard let file = item.file else { continue }
       guard try files.insert(file) else {
-        throw .nameIsTaken(file, for: "The URL \(item.request.url)", atOnce, isListed: false)
+        throw .nameIsTaken(file, for: "The URL \(item.request.url)", remedy)
       }
     }
   }
@@ -57,20 +59,26 @@ struct TakenFiles {
   }
 }
 
-extension Failure {
+extension DownloadArguments {
+  /// What to do if two URLs have one file. Only flags that may stand beside the others are advised.
+  ///
   /// - Parameters:
-  ///   - url: the URL and its place, in words.
   ///   - atOnce: how many requests are sent at the same time.
   ///   - isListed: whether the URL is from a list. Then `-o` can't name its file.
-  static func nameIsTaken(
-    _ file: LocalPath, for url: String, _ atOnce: Int, isListed: Bool
-  ) -> Failure {
+  func remedyForTakenNames(
+    _ request: RequestArguments, _ atOnce: Int, isListed: Bool
+  ) -> String {
     let other = isListed ? "leave it out" : "give it another name with -o"
-    let remedy =
-      atOnce > 1
-      ? "\(other), or leave -j out: then -J and --no-clobber number such files"
-      : "\(other), or use -J or --no-clobber, which number such files"
-    return .usage(
+    if skipsExisting { return other }
+    let numbering = storesAsOnServer(request) ? "-J and --no-clobber number" : "--no-clobber numbers"
+    return "\(other), or \(atOnce > 1 ? "leave -j out: then " : "")\(numbering) such files"
+  }
+}
+
+extension Failure {
+  /// - Parameter url: the URL and its place, in words.
+  static func nameIsTaken(_ file: LocalPath, for url: String, _ remedy: String) -> Failure {
+    .usage(
       "\(url) would be stored in the file \"\(file)\", and so would an earlier URL (upper and lower case count as the same): \(remedy)."
     )
   }

@@ -30,7 +30,7 @@ extension TransferResult {
     showsSetCookie: Bool, error: JSONValue
   ) -> JSONValue {
     requestRecord(
-      at: place, url: url, method, self, outcome: outcome, received: received, stored: stored,
+      at: place, url: url, method, self, outcome: outcome.rawValue, received: received, stored: stored,
       response: response?.record(to: method, includesBody, showsSetCookie), error: error)
   }
 }
@@ -39,17 +39,25 @@ extension TransferResult {
 package struct RequestPlace: Sendable {
   /// The number of the request in the command, from 0.
   package var index: Int
-  /// The number of the line in its list, from 1; nil if the URL is from no list.
+  /// The list that the URL is from; nil if it is from none.
+  package var list: String?
+  /// The number of the line in its list, from 1.
   package var line: Int?
 
-  package init(index: Int, line: Int? = nil) { (self.index, self.line) = (index, line) }
+  package init(index: Int, list: String? = nil, line: Int? = nil) {
+    (self.index, self.list, self.line) = (index, list, line)
+  }
 
   /// The record of a request that was not sent. It has the members of every record of a request.
   ///
-  /// - Parameter url: nil if the line is no URL.
-  package func recordOfUnsent(url: HTTPURL?, method: HTTPMethod, error: JSONValue) -> JSONValue {
+  /// - Parameters:
+  ///   - url: nil if the line is no URL.
+  ///   - outcome: why there was no request: `failed`, or `skipped`.
+  package func recordOfUnsent(
+    url: HTTPURL?, method: HTTPMethod, outcome: String, error: JSONValue
+  ) -> JSONValue {
     requestRecord(
-      at: self, url: url, method, nil, outcome: .failed, received: 0, stored: nil, response: nil,
+      at: self, url: url, method, nil, outcome: outcome, received: 0, stored: nil, response: nil,
       error: error)
   }
 }
@@ -57,18 +65,19 @@ package struct RequestPlace: Sendable {
 /// - Parameter result: nil if the request was not sent.
 private func requestRecord(
   at place: RequestPlace, url: HTTPURL?, _ method: HTTPMethod, _ result: TransferResult?,
-  outcome: TransferResult.Outcome, received: Int64, stored: TransferResult.StoredResponse?, response: JSONValue?,
+  outcome: String, received: Int64, stored: TransferResult.StoredResponse?, response: JSONValue?,
   error: JSONValue
 ) -> JSONValue {
   let storedPath = JSONValue.path(stored?.path)
   return [
     "schema": "formstream.result/5",
     "index": .integer(Int64(place.index)),
+    "list": .string(orNull: place.list),
     "line": .integer(orNull: place.line.map(Int64.init)),
     "url": .string(orNull: url?.description),
     "method": .string(method.description),
     "status": .integer(orNull: result?.status.map(Int64.init)),
-    "outcome": .string(outcome.rawValue),
+    "outcome": .string(outcome),
     "attempts": .integer(Int64(result?.attempts ?? 0)),
     "redirects": .integer(Int64(result?.redirects ?? 0)),
     "content_length": .integer(orNull: result?.contentLength),

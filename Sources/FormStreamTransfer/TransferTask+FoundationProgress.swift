@@ -29,7 +29,7 @@ extension TransferTask where Success == DownloadResult {
   /// byte is counted when the download has succeeded: before that, the file may be refused, for example because of its digest.
   public func makeFoundationProgress() -> Progress {
     makeProgress { bridge, step in
-      bridge.showFile(step)
+      bridge.show(step.received, of: step.responseTotal, isLastHeld: true)
     } finalCount: { result, _ in
       result.outcome == .ok ? result.file?.size ?? 0 : nil
     }
@@ -78,11 +78,6 @@ extension TransferTask {
 }
 
 extension Progress {
-  /// Shows how much of a file is there, without its last byte.
-  fileprivate func showFile(_ step: TransferProgress) {
-    show(step.received, of: step.responseTotal, isLastHeld: true)
-  }
-
   fileprivate func show(_ step: TransferProgress, countsResponse: Bool) {
     let total: Int64? =
       if !countsResponse || step.total.map({ step.handedOver < $0 }) == true {
@@ -97,7 +92,7 @@ extension Progress {
   }
 
   /// - Parameter isLastHeld: whether the last byte is left out.
-  private func show(_ count: Int64, of total: Int64?, isLastHeld: Bool) {
+  fileprivate func show(_ count: Int64, of total: Int64?, isLastHeld: Bool) {
     let count = isLastHeld ? total.map { min(count, max($0 - 1, 0)) } ?? count : count
     // A parent counts a child once and for all as soon as the child has reached its total. So if another version of a file is
     // shorter, the count is lowered before the total.

@@ -18,7 +18,7 @@ import Testing
     (["-C", "-"], "--range"), (["-J"], "-O"), (["-a"], "for FTP"),
     // Flags that came after the curl of Debian 12.
     (["--ech", "a"], "OPENSSL_CONF"), (["--haproxy-clientip", "a"], "no proxy's greeting"),
-    (["--ca-native"], "--cacert"), (["--skip-existing"], "--no-clobber"), (["--trace-ids"], "-v"),
+    (["--ca-native"], "--cacert"), (["--skip-existing"], "formstream get has it"), (["--trace-ids"], "-v"),
     (["--timeout", "5"], "--max-time S"), (["--timeout=5"], "--connect-timeout S"),
   ])
   func `a flag of curl that is refused gets a hint`(

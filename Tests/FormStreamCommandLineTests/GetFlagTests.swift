@@ -26,6 +26,7 @@ import Testing
     "continue-at": Effect(
       "--json", "-C", "-", "-o", "begun", shows: "\"resumed_from\":4", at: "/begun"),
     "no-clobber": Effect("-o", "token", "--no-clobber", shows: "\ntoken.1\n"),
+    "skip-existing": Effect("--skip-existing", "-o", "token", shows: "\n0 requests, exit 0\n"),
     "remove-on-error": Effect(
       "--retry", "0", "-m", "0.5", "-o", "f", "--remove-on-error", shows: "!\nf.part\n", at: "/half"
     ),
@@ -152,7 +153,7 @@ import Testing
     "cookie-jar": Effect("-c", "jar", shows: "\njar\n"),
     "globoff": Effect("-g", shows: "GET /[1-2] HTTP/1.1", at: "/[1-2]"),
     "show-cookies": Effect("-v", "--show-cookies", shows: "< Set-Cookie: a=canary"),
-    "json": Effect("--json", shows: "{\"schema\":\"formstream.result/4\","),
+    "json": Effect("--json", shows: "{\"schema\":\"formstream.result/5\","),
     "expect-status": Effect("--expect-status", "404", shows: "exit 0\n", at: "/missing"),
     "output-any-status": Effect(
       "-o", "kept", "--output-any-status", shows: "\nkept\n", at: "/missing"),

@@ -176,7 +176,7 @@ import Testing
     "url-query": Effect("--url-query", "a=b c", "-d", "", shows: " /?a=b+c HTTP/1.1\r\n"),
     "write-out": Effect("-w", "%{http_code}\\n", "-d", "", shows: "made201\n"),
     "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
-    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/4\","),
+    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/5\","),
     "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),
     "expect-status": Effect("--expect-status", "200", "-d", "", shows: "exit 1\n"),
     "output-any-status": Effect(

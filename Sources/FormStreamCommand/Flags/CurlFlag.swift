@@ -181,8 +181,7 @@ enum CurlFlag {
     Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
     Entry("J", hint: "-O names a file by the URL, and -o FILE by your choice."),
     Entry("C", hint: "uploads start at the first byte; --range sends a piece of a file."),
-    Entry(nil, "no-clobber", hint: "formstream get has it; here -o replaces a file."),
-    Entry(nil, "skip-existing", hint: "formstream get --no-clobber keeps a file that is there."),
+    Entry(nil, "no-clobber", "skip-existing", hint: "formstream get has it; here -o replaces a file."),
     Entry(nil, "out-null", hint: "-o /dev/null does the same."),
     Entry(
       "R", "remote-time", "xattr",
@@ -201,7 +200,7 @@ enum CurlFlag {
     Entry(nil, "rate", hint: "formstream send --max-rate N limits the requests in a second."),
     Entry(
       nil, "fail-early",
-      hint: "a URL that fails ends none of the others; the exit code is that of the worst."),
+      hint: "after a failure, the other URLs are requested as well, and the exit code is that of the worst."),
     Entry(":", "next", hint: "all flags are for all URLs of a command."),
     Entry(nil, "stderr", hint: "2> FILE of the shell does the same."),
     Entry(

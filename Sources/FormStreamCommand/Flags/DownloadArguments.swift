@@ -38,6 +38,8 @@ struct DownloadArguments {
   var setsTime = false
   /// Whether no file is replaced.
   var keepsExisting = false
+  /// Whether a URL is not requested if its file exists.
+  var skipsExisting = false
   /// Whether an incomplete file is removed if the download fails.
   var removesOnError = false
   /// The digests of the first URL, the second, and so on.

@@ -18,8 +18,9 @@ extension Flag {
       summary: "Get N URLs at the same time (default: 1), and print a summary",
       detail: """
         -j N does the same; without a number after it, -j is curl's --junk-session-cookies. The bodies have to go to \
-        files (-O or -o, without -J and --no-clobber), or into the records of --json, which come in the order in which the responses end. A URL that \
-        fails ends none of the others, and the exit code is that of the worst.
+        files (-O or -o, without -J and --no-clobber), or into the records of --json, which come in the order in which the responses end. \
+        What the server says about a refused request is in the message. After a failure, the other URLs are received as well, and \
+        the exit code is that of the worst.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.sending.concurrency = try argument.jobs()

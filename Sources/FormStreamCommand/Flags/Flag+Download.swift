@@ -44,6 +44,15 @@ extension Flag {
       detail: "--clobber turns it off. The server's names of -J never replace a file."
     ) { (arguments, _) in arguments.downloading.keepsExisting = true },
     Flag(
+      long: "skip-existing", group: .output, verbs: [.get],
+      summary: "Request no URL whose file exists",
+      detail: """
+        What get stores has its name only when it is complete. So a long list goes on with --skip-existing -C -: complete files \
+        are not requested again, and incomplete ones go on where they ended. Only whether a regular file exists is looked at, \
+        and not who has written it, or whether the server has another version by now. The flag needs the name of the file before the request, so it can't be used with -J.
+        """
+    ) { (arguments, _) in arguments.downloading.skipsExisting = true },
+    Flag(
       long: "remove-on-error", group: .output, verbs: [.get],
       summary: "Leave nothing of a download that failed",
       detail: """

@@ -9,10 +9,10 @@ extension Flag {
       summary: "Read more paths from FILE, one a line; - is standard input",
       summaries: [.get: "Get the URLs in FILE, too, one a line; - is standard input"],
       detail: """
-        With get, the lines are URLs as they are, without patterns, and are read while others are received: a list may have any \
-        number of them. -O is for all of them. A line that is no URL, or whose file another URL has, is refused before anything \
-        is requested if FILE is a regular file; otherwise the others are received nevertheless, and the exit code is 66. -u, a token, -b and secret headers are sent only to \
-        the server of the first URL.
+        With get, each line is one URL as it is, without patterns, comments and blanks around it. The lines are read while others \
+        are received: a list may have any number of them. -O is for all of them. If a line is no URL, or if its file has another \
+        URL, too, nothing is requested if FILE is a regular file; otherwise the other URLs are received, and the exit code is 66. \
+        -u, a token, -b and secret headers are sent only to the server of the first URL.
         """
     ) { (arguments, argument) in
       arguments.pathLists.append(PathList(file: argument, ending: .lineFeed))

@@ -37,7 +37,7 @@ extension Flag {
       long: "fail", short: "f", group: .output, verbs: Verb.likeCurl,
       summary: "Don't print the response of a refused request",
       detail:
-        "Without the flag the response is printed, as with curl's --fail-with-body. In both cases the exit code and a message say that the request was refused."
+        "Without the flag the response is printed, as with curl's --fail-with-body; with get -j and lists, a part of its text is in the message. In both cases the exit code and a message say that the request was refused."
     ) { (arguments, _) in arguments.request.hidesRefused = true },
     Flag(
       long: "silent", short: "s", group: .output, verbs: Verb.likeCurl,

@@ -81,6 +81,13 @@ struct LowArguments {
         "-f doesn't print the response of a refused request, and --fail-with-body does: leave one out."
       )
     }
+    if verb == .get, !pathLists.isEmpty || (sending.concurrency ?? 1) > 1, !printsJSON,
+      parser.unneeded.contains("--fail-with-body")
+    {
+      throw .usage(
+        "--fail-with-body prints the response of a refused request, and with -j and lists those of several would follow one another: --output-any-status stores them in the files, and --json has them in its records."
+      )
+    }
   }
 
   /// - Parameter verb: the command, if it is known by now.

@@ -1,6 +1,7 @@
 import FormStreamBatch
 import FormStreamDigest
 import FormStreamIntake
+import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
@@ -26,6 +27,17 @@ extension GetPlan {
   func fetch(
     _ item: Item, in run: SeriesRun, _ display: ProgressDisplay
   ) throws(Failure) -> ResultReport.Ending {
+    if skipsExisting, let file = item.file, isRegularFile(file) {
+      var ending = ResultReport.Ending(
+        failure: nil, verdict: "The file \"\(file)\" exists, so it was not requested.")
+      ending.isSkipped = true
+      if series.printing.printsRecord {
+        try printRecord(ofUnsent: item.place, item.request.url, outcome: "skipped", .null, run)
+      }
+      // A list may have very many lines whose files exist, and the summary counts them.
+      if !hasSummary, !series.isQuiet { ending.note = ending.verdict }
+      return ending
+    }
     if series.makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty {
       try make(directory)
     }
@@ -125,9 +137,23 @@ extension GetPlan {
 
   private func report(on item: Item) -> ResultReport {
     ResultReport(
-      on: item.request, number: item.number, of: series,
+      on: item.request, item.place, of: series,
       subject: item.destination.isOutput && items.count == 1 && listed == nil ? nil : item.name,
-      condition: condition)
+      condition: condition,
+      // Otherwise, the texts of several refused responses would stand on standard output without anything between them.
+      explainsInMessage: (listed != nil || atOnce > 1) && !item.destination.isOutput)
+  }
+
+  /// Prints the record of a request that was not sent: with `--json`, there is one for each URL.
+  func printRecord(
+    ofUnsent place: RequestPlace, _ url: HTTPURL?, outcome: String, _ error: JSONValue, _ run: SeriesRun
+  ) throws(Failure) {
+    let record = place.recordOfUnsent(url: url, method: method, outcome: outcome, error: error)
+    try series.printing.turn.withLock { (_) throws(Failure) in
+      try run.interruption.performBlocking { () throws(Failure) in
+        try OutputFile(.standardOutput).write(record.line())
+      }
+    }
   }
 
   /// Whether something other than the complete file, as it is on the server, may be stored.
@@ -199,7 +225,7 @@ extension ResultReport {
     var outputFailure: Failure?
     var delivered = result.received
     if let response = result.transfer.response, !result.wasWritten, !printing.printsRecord,
-      !printing.hidesRefused,
+      !hidesRefused,
       response.status >= 300 || result.transfer.error?.code == .statusRefused
     {
       delivered += result.unstored
@@ -214,7 +240,7 @@ extension ResultReport {
         outputFailure = error
       }
     }
-    let isUnshown = printing.hidesRefused && !printing.printsRecord && !result.wasWritten
+    let isUnshown = hidesRefused && !printing.printsRecord && !result.wasWritten
     let words = isUnshown ? result.transfer.response.flatMap { ServerWords($0) } : nil
     let stored = result.file.map {
       TransferResult.StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)

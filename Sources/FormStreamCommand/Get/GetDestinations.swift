@@ -9,14 +9,15 @@ extension GetPlan.Destination {
   /// - Parameters:
   ///   - output: the flag for this URL; nil if there is none.
   ///   - isAsOnServer: whether the complete file is stored as it is on the server.
+  ///   - isListed: whether the URL is from a list. Then `-o` can't name its file.
   init(
     _ output: DownloadArguments.Output?, of url: HTTPURL, _ downloading: DownloadArguments,
-    isAsOnServer: Bool, printsRecord: Bool
+    isAsOnServer: Bool, printsRecord: Bool, isListed: Bool
   ) throws(Failure) {
     let namesByURL = downloading.namesAll || downloading.usesServerNames
     guard let output = output ?? (namesByURL ? .remoteName : nil) else {
       if downloading.resumes {
-        throw .usage("-C - goes on with a file: name it with -o or -O.")
+        throw .usage("-C - goes on with a file: name it with \(isListed ? "-O" : "-o or -O").")
       }
       self = .output
       return
@@ -39,7 +40,9 @@ extension GetPlan.Destination {
         self = .directory(directory, .server)
         return
       }
-      let name = try SafeName.bytes(atEndOf: url)
+      let name = try SafeName.bytes(
+        atEndOf: url,
+        remedy: isListed ? "leave it out of the list, and get it with -o" : SafeName.remedyWithoutName)
       self = isAsOnServer ? .directory(directory, .url) : .file(downloading.path(of: name))
     }
   }
@@ -50,19 +53,19 @@ extension GetPlan {
   /// if its name is taken.
   static func check(
     _ items: [Item], _ sources: [DownloadSource], _ request: RequestArguments,
-    _ downloading: DownloadArguments, _ files: CommandFiles
+    _ downloading: DownloadArguments, _ files: CommandFiles, _ atOnce: Int
   ) throws(Failure) {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
       guard let file = item.file else { continue }
-      try downloading.checkBeginning(of: file)
+      try downloading.checkBeginning(of: file, isListed: false)
       if downloading.keepsExisting { continue }
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
     let downloads =
       downloading.storesAsOnServer(request)
       ? zip(items, sources).compactMap(NamedOutput.init) : []
-    try files.check(outputs, downloads: downloads, remedy: remedyForOneName(sources))
+    try files.check(outputs, downloads: downloads, remedy: remedyForOneName(sources, request, downloading, atOnce))
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
@@ -70,8 +73,15 @@ extension GetPlan {
     }
   }
 
-  private static func remedyForOneName(_ sources: [DownloadSource]) -> String {
-    let remedy = "give each a name with -o, or use -J, which numbers them"
+  private static func remedyForOneName(
+    _ sources: [DownloadSource], _ request: RequestArguments, _ downloading: DownloadArguments, _ atOnce: Int
+  ) -> String {
+    // -J does not name what -o names.
+    let areNumbered =
+      downloading.storesAsOnServer(request) && !downloading.skipsExisting
+      && sources.contains { if case .file? = $0.output { false } else { true } }
+    let numbering = atOnce > 1 ? ", or leave -j out and use -J, which numbers them" : ", or use -J, which numbers them"
+    let remedy = "give each a name with -o" + (areNumbered ? numbering : "")
     for source in sources {
       // The placeholders of a pattern have already been replaced. A placeholder that is left stands for itself.
       guard case .file(let name)? = source.output,
@@ -85,12 +95,48 @@ extension GetPlan {
 
 extension DownloadArguments {
   /// Fails if `-C N` would have to combine an existing file with bytes that may be of another version.
-  func checkBeginning(of file: LocalPath) throws(Failure) {
+  ///
+  /// - Parameter isListed: whether the URL is from a list. Then `-o` can't name its file.
+  func checkBeginning(of file: LocalPath, isListed: Bool) throws(Failure) {
     guard let first = firstByte, case .file? = try? OutputPlace(at: file) else { return }
     throw .usage(
       "-C \(first) would append to the file \"\(file)\", which may be of another version than the server's: "
-        + "use -C - to go on with what get has left, or store the rest under another name with -o."
+        + "use -C - to go on with what get has left, or store the rest "
+        + (isListed ? "in another directory with --output-dir." : "under another name with -o.")
     )
+  }
+
+  /// Fails if several bodies would mix on standard output, or if the response from one URL would go there because `-O` was
+  /// meant for all.
+  func checkStandardOutput(
+    _ items: [GetPlan.Item], _ sources: [DownloadSource], hasLists: Bool, _ atOnce: Int
+  ) throws(Failure) {
+    // As in curl, -O is for one URL. A list shows that several files are wanted.
+    let unnamed = zip(items, sources).first { $0.destination.isOutput && $1.output == nil }?.0
+    let missing = unnamed.map {
+      "there is no -O or -o for \($0.request.url): --remote-name-all names a file for each URL that has none"
+    }
+    if atOnce > 1 {
+      let remedy: String
+      if let missing {
+        remedy = outputs.isEmpty ? "--remote-name-all names a file for each" : missing
+      } else if hasLists, !namesLists {
+        remedy = "-O names a file for each URL of a list"
+      } else if items.contains(where: \.destination.isOutput) {
+        throw .usage(
+          "-j receives several bodies at the same time, which would mix on standard output: name a file in place of -o -.")
+      } else {
+        return
+      }
+      throw .usage(
+        "-j receives several bodies at the same time, which would mix on standard output: \(remedy), and --json prints records."
+      )
+    }
+    if hasLists, namesLists, let missing {
+      throw .usage(
+        "The URLs of the list have files, and one of the command line would go to standard output: \(missing), and -o - prints it."
+      )
+    }
   }
 }
 
@@ -116,6 +162,17 @@ extension NamedOutput {
 }
 
 extension GetPlan.Item {
+  /// Fails if bodies of requests at the same time could mix in what is no regular file.
+  func checkAtOnce() throws(Failure) {
+    guard case .file(let file) = destination, !destination.isFile, canonical(file) != "/dev/null"
+    else { return }
+    let remedy =
+      place.line.map { "leave line \($0) out of the list" } ?? "name a regular file or /dev/null"
+    throw .usage(
+      "-j receives several bodies at the same time, and \"\(file)\" is not a regular file, in which they would mix: \(remedy), or leave -j out."
+    )
+  }
+
   /// The file that gets the response; nil if there is no file, or if the server names the file.
   var file: LocalPath? {
     if case .directory(_, .server) = destination { return nil }
@@ -155,10 +212,14 @@ extension GetPlan.Destination {
 }
 
 extension SafeName {
+  static let remedyWithoutName = "name the file with -o"
+
   /// The name of a file for `-O`.
-  static func bytes(atEndOf url: HTTPURL) throws(Failure) -> [UInt8] {
+  static func bytes(
+    atEndOf url: HTTPURL, remedy: String = remedyWithoutName
+  ) throws(Failure) -> [UInt8] {
     guard !lastSegment(of: url).isEmpty else {
-      throw .usage("The URL \(url) has no name at its end for -O: name the file with -o.")
+      throw .usage("The URL \(url) has no name at its end for -O: \(remedy).")
     }
     return SafeName(lastSegmentOf: url).numbered(1).bytes
   }

@@ -8,11 +8,13 @@ import FormStreamHTTP
 struct GetPlan {
   /// The request for one URL, and where its response goes.
   struct Item {
-    /// The number of the request in the command, from 0.
-    let number: Int
+    let place: RequestPlace
     let request: TransferRequest
     let destination: Destination
     let expectedDigest: SHA256Digest?
+
+    /// The number of the request in the command, from 0.
+    var number: Int { place.index }
   }
 
   /// Where a response goes.
@@ -31,6 +33,7 @@ struct GetPlan {
   let listed: Guarded<ListedItems>?
   /// How many requests are sent at the same time.
   let atOnce: Int
+  let method: HTTPMethod
   /// Whether there is one display for all requests, and a summary.
   let hasSummary: Bool
   let series: SeriesPlan
@@ -41,6 +44,8 @@ struct GetPlan {
   let condition: ModificationCondition?
   /// Whether no file is replaced.
   let keepsExisting: Bool
+  /// Whether a URL is not requested if its file exists.
+  let skipsExisting: Bool
   /// Whether an incomplete file is removed if the download fails.
   let removesOnError: Bool
   let resumes: Bool
@@ -55,11 +60,12 @@ extension GetPlan {
     let (request, downloading) = (arguments.request, arguments.downloading)
     try request.check(keepsResponse: arguments.printsJSON && arguments.output == nil)
     try StandardInputUses(arguments).check()
-    try downloading.check(with: request)
+    let hasLists = !arguments.pathLists.isEmpty
+    try downloading.check(with: request, hasLists: hasLists)
     var notes = PlannedBody.none.notes(arguments.form, request, for: .get)
     let sources = try [DownloadSource](
-      arguments.operands, request, downloading, hasLists: !arguments.pathLists.isEmpty, input, &notes)
-    try downloading.checkDigests(of: sources.count, hasLists: !arguments.pathLists.isEmpty)
+      arguments.operands, request, downloading, hasLists: hasLists, input, &notes)
+    try downloading.checkDigests(of: sources.count, hasLists: hasLists)
     let urls = try [HTTPURL](sources.map(\.url), request, input)
     var lists = ListedURLs(arguments.pathLists)
     var first = urls.first
@@ -76,7 +82,7 @@ extension GetPlan {
     condition = try planned.fit(
       to: downloading, printsAnyStatus: arguments.printsJSON || request.outputsAnyStatus)
     atOnce = arguments.sending.concurrency ?? 1
-    hasSummary = arguments.sending.concurrency != nil || !arguments.pathLists.isEmpty
+    hasSummary = arguments.sending.concurrency != nil || hasLists
     planned.session.maximumConnectionsPerHost = max(
       planned.session.maximumConnectionsPerHost ?? 0, atOnce)
     let requests = GetRequests(
@@ -84,29 +90,28 @@ extension GetPlan {
       printsRecord: arguments.printsJSON, atOnce: atOnce)
     var items: [Item] = []
     for (index, url) in urls.enumerated() {
-      items.append(try requests.item(index, url, sources[index].output, &notes))
+      items.append(try requests.item(RequestPlace(index: index), url, sources[index].output, &notes))
     }
     let printing = try PlannedPrinting(
       request, downloading, printsRecord: arguments.printsJSON, input)
-    try Self.check(items, sources, request, downloading, files)
-    listed =
-      try arguments.pathLists.isEmpty
-      ? nil
-      : Guarded(
-        ListedItems(lists, of: arguments.pathLists, requests, files, after: items, notes: notes))
-    if atOnce > 1 { try downloading.checkAtOnce(items, atOnce) }
-    let isOnOutput = items.contains(where: \.destination.isOutput) || listed != nil && !downloading.namesLists
-    if atOnce > 1, isOnOutput, !arguments.printsJSON {
-      throw .usage(
-        "-j receives several bodies at the same time, which would mix on standard output: store them with -O or -o, or print records with --json."
-      )
+    try Self.check(items, sources, request, downloading, files, atOnce)
+    if !arguments.printsJSON {
+      try downloading.checkStandardOutput(items, sources, hasLists: hasLists, atOnce)
     }
+    listed =
+      try hasLists
+      ? Guarded(
+        ListedItems(lists, of: arguments.pathLists, requests, files, after: items, notes: notes))
+      : nil
+    if atOnce > 1 { try downloading.checkAtOnce(items, request, atOnce, hasLists: hasLists) }
     self.items = items
+    method = planned.request.method
     series = SeriesPlan(
       request, downloading, in: planned.session, printing: printing,
       progress: request.progress, notes: notes)
     (range, rangeFlag) = (downloading.range, downloading.rangeFlag)
     (keepsExisting, removesOnError) = (downloading.keepsExisting, downloading.removesOnError)
+    skipsExisting = downloading.skipsExisting
     resumes = downloading.resumes
     choosesStatuses = request.options.acceptedStatuses != nil
   }
@@ -123,17 +128,17 @@ struct GetRequests {
   let atOnce: Int
 
   /// - Parameters:
-  ///   - number: the number of the request, from 0.
+  ///   - place: which request of the command it is.
   ///   - output: the flag for this URL; nil if there is none.
-  ///   - isListed: whether the URL is from a list.
   func item(
-    _ number: Int, _ url: HTTPURL, _ output: DownloadArguments.Output?, isListed: Bool = false, _ notes: inout [String]
+    _ place: RequestPlace, _ url: HTTPURL, _ output: DownloadArguments.Output?, _ notes: inout [String]
   ) throws(Failure) -> GetPlan.Item {
+    let isListed = place.line != nil
     let destination = try GetPlan.Destination(
       output, of: url, downloading, isAsOnServer: downloading.storesAsOnServer(arguments),
-      printsRecord: printsRecord)
+      printsRecord: printsRecord, isListed: isListed)
     return try GetPlan.Item(
-      number, isListed ? planned.request(toListed: url, &notes) : planned.request(to: url, &notes), destination, downloading,
+      place, isListed ? planned.request(toListed: url, &notes) : planned.request(to: url, &notes), destination, downloading,
       isRetryGiven: arguments.isRetryGiven)
   }
 }
@@ -175,11 +180,11 @@ extension PlannedRequest {
 
 extension GetPlan.Item {
   /// - Parameters:
-  ///   - number: the number of the request, from 0.
+  ///   - place: which request of the command it is.
   ///   - request: the request with the options that all requests share.
   ///   - isRetryGiven: whether `--retry` was typed.
   fileprivate init(
-    _ number: Int, _ request: TransferRequest, _ destination: GetPlan.Destination,
+    _ place: RequestPlace, _ request: TransferRequest, _ destination: GetPlan.Destination,
     _ downloading: DownloadArguments, isRetryGiven: Bool
   ) throws(Failure) {
     let isFile = destination.isFile
@@ -199,14 +204,12 @@ extension GetPlan.Item {
       request.options.retry.attempts = TransferOptions.download.retry.attempts
     }
     if downloading.range?.isSeveral == true, isFile {
-      throw .usage(
-        "\(downloading.rangeFlag) asks for several ranges, which come as parts of one response: they are printed on standard output. For a file, ask for one range."
-      )
+      throw downloading.severalRanges
     }
     let digests = downloading.digests
     self.init(
-      number: number, request: request, destination: destination,
-      expectedDigest: digests.indices.contains(number) ? digests[number] : nil)
+      place: place, request: request, destination: destination,
+      expectedDigest: digests.indices.contains(place.index) ? digests[place.index] : nil)
   }
 
   /// The statuses that are a success.
@@ -229,7 +232,7 @@ extension GetPlan.Item {
 
 extension DownloadArguments {
   /// Fails if flags contradict each other.
-  fileprivate func check(with request: RequestArguments) throws(Failure) {
+  fileprivate func check(with request: RequestArguments, hasLists: Bool) throws(Failure) {
     let storesOtherThanBody = Self.storesOtherThanBody(request)
     if !request.putsDataIntoURL, let piece = request.data.first {
       throw .usage(
@@ -266,17 +269,58 @@ extension DownloadArguments {
       isCompressed || range != nil || request.outputsAnyStatus || storesOtherThanBody
     {
       throw .usage(
-        "-J names complete files as they are on the server: with --compressed, --range, --output-any-status, -i, -I and -X, name the file with -o."
+        "-J names complete files as they are on the server: with --compressed, --range, --output-any-status, -i, -I and -X, \(hasLists ? "use --remote-name-all" : "name the file with -o")."
+      )
+    }
+    if skipsExisting { try checkSkipping(request) }
+    if hasLists { try checkLists() }
+  }
+
+  /// Fails if a file that exists can't be the reason to leave out a request.
+  private func checkSkipping(_ request: RequestArguments) throws(Failure) {
+    if range != nil || request.outputsAnyStatus {
+      throw .usage(
+        "--skip-existing takes a file that exists for complete, and \(range != nil ? rangeFlag : "--output-any-status") stores something else under its name: leave one out."
+      )
+    }
+    if usesServerNames {
+      throw .usage(
+        "-J lets the server name the file, so --skip-existing can't tell before the request whether it exists: use --remote-name-all in place of -J."
+      )
+    }
+    if keepsExisting {
+      throw .usage(
+        "--skip-existing requests no URL whose file exists, and --no-clobber gives it another name: leave one out."
+      )
+    }
+    if let digest = digestArguments.first {
+      throw .usage(
+        "\(digest.named("--sha256")) is for what is received, and --skip-existing does not read a file that exists: leave one out."
       )
     }
   }
 
+  /// Fails if nothing that a list may have could be received with these flags.
+  private func checkLists() throws(Failure) {
+    if resumes, !namesLists { throw .usage("-C - goes on with a file: name it with -O.") }
+    if namesLists, range?.isSeveral == true { throw severalRanges }
+  }
+
+  /// The failure of several ranges for a file.
+  fileprivate var severalRanges: Failure {
+    .usage(
+      "\(rangeFlag) asks for several ranges, which come as parts of one response: they are printed on standard output. For a file, ask for one range."
+    )
+  }
+
   /// Fails if requests at the same time could replace each other's file, or mix their bodies.
-  fileprivate func checkAtOnce(_ items: [GetPlan.Item], _ atOnce: Int) throws(Failure) {
+  fileprivate func checkAtOnce(
+    _ items: [GetPlan.Item], _ request: RequestArguments, _ atOnce: Int, hasLists: Bool
+  ) throws(Failure) {
     // Nothing shows in time that a name of the server's, or a number, is the name of a file on its way.
     if usesServerNames {
       throw .usage(
-        "-J lets the servers name the files, and with -j two of them may choose one name at the same time: leave -j out, or use -O or -o."
+        "-J lets the servers name the files, and with -j two of them may choose one name at the same time: leave -j out, or use \(hasLists ? "--remote-name-all" : "-O or -o")."
       )
     }
     if keepsExisting {
@@ -284,15 +328,8 @@ extension DownloadArguments {
         "--no-clobber numbers files whose names are taken, and with -j names may be taken at the same time: leave one out, or use an empty directory with --output-dir."
       )
     }
-    for item in items {
-      guard case .file(let file) = item.destination, !item.destination.isFile,
-        canonical(file) != "/dev/null"
-      else { continue }
-      throw .usage(
-        "-j receives several bodies at the same time, and \"\(file)\" is not a regular file, in which they would mix: name a regular file or /dev/null, or leave -j out."
-      )
-    }
-    try TakenFiles.check(items, atOnce: atOnce)
+    for item in items { try item.checkAtOnce() }
+    try TakenFiles.check(items, remedyForTakenNames(request, atOnce, isListed: false))
   }
 
   fileprivate func checkDigests(of count: Int, hasLists: Bool) throws(Failure) {

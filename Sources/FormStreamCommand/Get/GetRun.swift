@@ -16,6 +16,8 @@ final class GetRun: Sendable {
     var waiting: ArraySlice<GetPlan.Item>
     var series: RequestSeries
     var totals = BatchTotals()
+    /// How many requests were sent.
+    var requested = 0
     var inFlight: [Int: InFlight] = [:]
     /// How many bytes the requests that have ended received.
     var received: Int64 = 0
@@ -74,10 +76,10 @@ final class GetRun: Sendable {
       await waitUntilOver()
     }
     display.finish(progress(isDone: true))
-    let (series, totals) = state.withLock { ($0.series, $0.totals) }
+    let (series, totals, requested) = state.withLock { ($0.series, $0.totals, $0.requested) }
     try run.finish(series) { (exit) throws(Failure) in
       let summary = GetSummary(
-        totals: totals, duration: start.duration(to: .now), atOnce: plan.atOnce, exit: exit)
+        totals: totals, requested: requested, duration: start.duration(to: .now), atOnce: plan.atOnce, exit: exit)
       try summary.print(plan.series.printing)
     }
   }
@@ -102,9 +104,10 @@ final class GetRun: Sendable {
 
   /// Gets one URL after another.
   private func work(_ run: SeriesRun) {
-    while let item = next() {
-      let ending: ResultReport.Ending
+    while let item = next(run) {
+      var ending: ResultReport.Ending
       let file = plan.storedFile(of: item)
+      var isRequested = true
       do throws(Failure) {
         try state.withLock { (state) throws(Failure) in try state.series.check(file) }
         ending = try plan.fetch(
@@ -112,10 +115,13 @@ final class GetRun: Sendable {
           ProgressDisplay { [self] updates in
             state.withLock { $0.inFlight[item.number]?.updates = updates }
           })
+        isRequested = !ending.isSkipped
       } catch {
-        ending = ResultReport.Ending(error)
+        isRequested = false
+        ending = unsent(error, item.place, item.request.url, run)
       }
       state.withLock { state in
+        if isRequested { state.requested += 1 }
         let received = state.inFlight.removeValue(forKey: item.number)?.updates?.current.received ?? 0
         state.received = state.received.addingClamped(received)
         state.series.note(ending, storedIn: file)
@@ -125,41 +131,68 @@ final class GetRun: Sendable {
     }
   }
 
-  /// The next request, which counts as being on its way from here on; nil after the last, or after a signal.
-  private func next() -> GetPlan.Item? {
-    if let item = state.withLock({ $0.begin($0.waiting.first) }) { return item }
-    guard let listed = plan.listed else { return nil }
-    // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way: so it has another
-    // lock. What was read is noted under that lock. Otherwise another thread could read the end of the list before the last
-    // request counts as being on its way, and the run would seem to be over.
-    let item = listed.withLock { (items) -> GetPlan.Item? in
-      while !state.withLock({ $0.isStopped || $0.totals.isListed }) {
-        if let item = note(items.nextRead()) { return item }
-      }
-      return nil
+  /// The ending of a request that was not sent. With `--json`, its record is printed: there is one for each URL.
+  private func unsent(
+    _ failure: Failure, _ place: RequestPlace, _ url: HTTPURL?, _ run: SeriesRun
+  ) -> ResultReport.Ending {
+    var ending = ResultReport.Ending(failure)
+    guard plan.series.printing.printsRecord else { return ending }
+    do throws(Failure) {
+      try plan.printRecord(
+        ofUnsent: place, url, outcome: "failed", .failure(code: failure.code.rawValue, failure.message), run)
+    } catch {
+      ending.add(error)
     }
-    if item == nil { continueIfOver() }
-    return item
+    return ending
   }
 
-  /// Notes what was read from a list. Returns the request that begins; nil if none does.
-  private func note(_ read: ListedItems.Read) -> GetPlan.Item? {
-    state.withLock { (state) -> GetPlan.Item? in
+  /// The next request, which counts as being on its way from here on; nil after the last, or after a signal.
+  private func next(_ run: SeriesRun) -> GetPlan.Item? {
+    if let item = state.withLock({ $0.begin($0.waiting.first) }) { return item }
+    guard let listed = plan.listed else { return nil }
+    while true {
+      // Reading a list may block, for example on a pipe, and must not hold up requests that are on their way: so it has another
+      // lock. What was read is noted under that lock. Otherwise another thread could read the end of the list before the last
+      // request counts as being on its way, and the run would seem to be over.
+      let read = listed.withLock { (items) -> ListedItems.Read? in
+        guard !state.withLock({ $0.isStopped || $0.totals.isListed }) else { return nil }
+        return begin(items.nextRead())
+      }
       switch read {
-      case .item(let item):
-        if state.isStopped { return nil }
-        state.totals.listed += 1
-        return state.begin(item)
-      case .badLine(let failure):
-        let ending = ResultReport.Ending(failure)
-        state.totals.listed += 1
-        state.series.note(ending, storedIn: nil)
-        state.totals.note(ending, received: 0, of: "")
-      case .end(let failure):
+      case .item(let item): return item
+      case .badLine(let place, let url, let failure):
+        // Printing may block, too, and must not hold up those who read the list.
+        let ending = unsent(failure, place, url, run)
+        state.withLock { state in
+          state.inFlight[place.index] = nil
+          state.series.note(ending, storedIn: nil)
+          state.totals.note(ending, received: 0, of: "")
+        }
+        continueIfOver()
+      case .end, nil:
+        continueIfOver()
+        return nil
+      }
+    }
+  }
+
+  /// Notes what was read from a list. A line counts as being on its way from here on, even a bad one. Returns nil if nothing more
+  /// begins.
+  private func begin(_ read: ListedItems.Read) -> ListedItems.Read? {
+    state.withLock { state in
+      if case .end(let failure) = read {
         if let failure { state.series.note(ResultReport.Ending(failure), storedIn: nil) }
         state.totals.isListed = true
+        return read
       }
-      return nil
+      if state.isStopped { return nil }
+      state.totals.listed += 1
+      switch read {
+      case .item(let item): return state.begin(item).map(ListedItems.Read.item)
+      case .badLine(let place, _, _): state.inFlight[place.index] = GetRun.InFlight(name: place.line.map { "line \($0)" } ?? "")
+      case .end: break
+      }
+      return read
     }
   }
 
@@ -172,7 +205,7 @@ final class GetRun: Sendable {
       progress.stage = isDone ? .done : state.isStopped ? .stopping : .sending
       progress.concurrency = plan.atOnce
       (progress.listed, progress.isListed) = (state.totals.listed, state.totals.isListed)
-      progress.done = state.totals.finished
+      (progress.done, progress.skipped) = (state.totals.finished, state.totals[.skipped])
       progress.failed = state.totals.unaccepted
       progress.handed = state.received
       // The sizes of files are known only from the responses.
@@ -210,7 +243,9 @@ extension BatchTotals {
   fileprivate mutating func note(
     _ ending: ResultReport.Ending, received: Int64, of name: String
   ) {
-    guard let failure = ending.failure else { return note(.ok, size: received) }
+    guard let failure = ending.failure else {
+      return note(ending.isSkipped ? .skipped : .ok, size: received)
+    }
     let state: BatchState =
       switch failure.exit {
       case .unknown: .unknown
@@ -219,10 +254,9 @@ extension BatchTotals {
       default: .failed
       }
     note(state, size: received)
-    let code = (ending.code ?? failure.code).rawValue
-    let error = failure.exit == .noInput ? "invalid-url" : code
     note(
-      error: Self.name(ofError: error, status: ending.refusedStatus), ending.reason ?? failure.message,
+      error: Self.name(ofError: (ending.code ?? failure.code).rawValue, status: ending.refusedStatus),
+      ending.reason ?? failure.message,
       of: LocalPath(bytes: Array(name.utf8)))
   }
 }

@@ -5,6 +5,8 @@ import FormStreamPlatform
 /// The summary of `get`: how many URLs ended in each state, and the exit code.
 struct GetSummary {
   let totals: BatchTotals
+  /// How many requests were sent.
+  let requested: Int
   let duration: Duration
   let atOnce: Int
   let exit: ExitCode
@@ -26,7 +28,8 @@ struct GetSummary {
     let counts = totals.counts + (notBegun > 0 ? ["\(notBegun) not begun"] : [])
     let sentence = [counted(totals.listed, "URL", "URLs"), counts.joined(separator: ", ")]
       .filter { !$0.isEmpty }.joined(separator: ": ")
-    return ["\(sentence).", totals.amount(in: duration)]
+    let amount = requested > 0 ? totals.amount(in: duration) : "Nothing was requested."
+    return ["\(sentence).", amount]
       + totals.linesAboutErrors(5, namesFiles: namesFiles)
   }
 }

@@ -34,14 +34,18 @@ struct ListedItems {
     // The check has its own set of files, because the run adds the same files again.
     var check = self
     (check.urls, check.files) = (ListedURLs(lists.filter(\.isRegularFile)), try TakenFiles(items))
-    while let url = try check.urls.next() { _ = try check.item(for: url) }
+    var wrong = WrongLines()
+    while let url = try check.urls.next() {
+      do throws(Failure) { _ = try check.item(for: url) } catch { try wrong.add(url, error) }
+    }
+    if let failure = wrong.failure { throw failure }
   }
 
   /// The URL whose server the settings of the session are for. If there is no URL, nothing is requested, and any will do.
   static func firstURL(
     of urls: inout ListedURLs, _ request: RequestArguments, _ input: InputReader
   ) throws(Failure) -> HTTPURL {
-    // A line of a pipe that is no URL is reported when its turn comes, and ends none of the others.
+    // A line of a pipe that is no URL is reported when its turn comes, and the others are received.
     while let line = try urls.peek() {
       if let url = try? Self.url(line, request, input) { return url }
     }
@@ -52,7 +56,9 @@ struct ListedItems {
   enum Read {
     case item(GetPlan.Item)
     /// Why there can't be a request for the line.
-    case badLine(Failure)
+    ///
+    /// - Parameter url: the URL; nil if the line is none.
+    case badLine(RequestPlace, url: HTTPURL?, Failure)
     /// Nothing follows: the lists have ended, or can't be read any further.
     case end(Failure?)
   }
@@ -74,36 +80,67 @@ struct ListedItems {
       return .item(item)
     } catch {
       // Something may have been done for other lines, so this is not a wrong command line any more.
-      return .badLine(Failure(.noInput, error.message))
+      return .badLine(
+        place(of: url), url: try? Self.url(url, requests.arguments, requests.input),
+        Failure(.noInput, error.message, code: error.code))
     }
+  }
+
+  private func place(of line: Argument) -> RequestPlace {
+    guard case .line(let number, let list)? = line.place else { return RequestPlace(index: self.number) }
+    return RequestPlace(index: self.number, list: list, line: number)
   }
 
   private mutating func item(for line: Argument) throws(Failure) -> GetPlan.Item {
     var added = notes
     let item = try requests.item(
-      number, Self.url(line, requests.arguments, requests.input), output, isListed: true, &added)
+      place(of: line), Self.url(line, requests.arguments, requests.input), output, &added)
     // There is a note for each server that gets credentials without encryption.
     if added.count <= Self.maximumNotes { notes = added }
+    if requests.atOnce > 1 { try item.checkAtOnce() }
     guard !requests.downloading.keepsExisting, let file = item.file else { return item }
-    try requests.downloading.checkBeginning(of: file)
+    try requests.downloading.checkBeginning(of: file, isListed: true)
     try commandFiles.check([NamedOutput(DownloadArguments.Output.remoteName.flag, file)])
-    guard try files.insert(file) else { throw .nameIsTaken(file, for: line.named("The URL"), requests.atOnce) }
+    guard try files.insert(file) else {
+      throw .nameIsTaken(
+        file, for: line.named("The URL"),
+        requests.downloading.remedyForTakenNames(requests.arguments, requests.atOnce, isListed: true))
+    }
     return item
   }
 
   private static func url(
     _ line: Argument, _ request: RequestArguments, _ input: InputReader
   ) throws(Failure) -> HTTPURL {
-    guard line.bytes.last != 0x0D else {
-      throw .usage(
-        "\(line.named("The URL")) ends with a CR, as in lists from Windows: remove those from the list, for example with dos2unix."
-      )
-    }
+    let name = line.named("The URL")
+    if let flaw = flaw(of: line.bytes) { throw invalidURL("\(name) \(flaw)") }
     do throws(Failure) {
       return try [HTTPURL]([URLArgument(line)], request, input)[0]
     } catch {
-      let name = line.named("The URL")
-      throw .usage(error.message.contains(name) ? error.message : "\(name): \(error.message)")
+      throw invalidURL(error.message.contains(name) ? error.message : "\(name): \(error.message)")
     }
+  }
+
+  private static func invalidURL(_ message: String) -> Failure {
+    Failure(.usage, message, code: .invalidURL)
+  }
+
+  /// What is wrong with a line that people write in lists of other programs, and what to do; nil if it is something else.
+  private static func flaw(of line: [UInt8]) -> String? {
+    let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+    guard let first = line.first, let last = line.last else { return nil }
+    if last == UInt8(ascii: "\r") {
+      return "ends with a CR, as in lists from Windows: remove those from the list, for example with dos2unix."
+    }
+    if line.starts(with: "\u{FEFF}".utf8) {
+      return "begins with a byte order mark: save the list without one."
+    }
+    if first == UInt8(ascii: "#") {
+      return "begins with #, and a list has no comments: leave the line out, for example with grep -v '^#'."
+    }
+    if blanks.contains(first) || blanks.contains(last) {
+      return "has blanks before or after it: write one URL a line, and nothing else."
+    }
+    return nil
   }
 }

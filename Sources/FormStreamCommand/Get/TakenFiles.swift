@@ -17,11 +17,15 @@ struct TakenFiles {
   }
 
   /// Fails if two requests at the same time would write one file.
-  static func check(_ items: [GetPlan.Item], atOnce: Int) throws(Failure) {
+  ///
+  /// - Parameter remedy: what to do about it.
+  static func check(_ items: [GetPlan.Item], _ remedy: String) throws(Failure) {
     var files = try TakenFiles([])
     for item in items {
       guard let file = item.file else { continue }
-      guard try files.insert(file) else { throw .nameIsTaken(file, for: "The URL \(item.request.url)", atOnce) }
+      guard try files.insert(file) else {
+        throw .nameIsTaken(file, for: "The URL \(item.request.url)", remedy)
+      }
     }
   }
 
@@ -55,16 +59,26 @@ struct TakenFiles {
   }
 }
 
-extension Failure {
+extension DownloadArguments {
+  /// What to do if two URLs have one file. Only flags that may stand beside the others are advised.
+  ///
   /// - Parameters:
-  ///   - url: the URL and its place, in words.
   ///   - atOnce: how many requests are sent at the same time.
-  static func nameIsTaken(_ file: LocalPath, for url: String, _ atOnce: Int) -> Failure {
-    let remedy =
-      atOnce > 1
-      ? "give it another name with -o, leave it out, or leave -j out: then -J and --no-clobber number them"
-      : "use -J or --no-clobber, which number them"
-    return .usage(
+  ///   - isListed: whether the URL is from a list. Then `-o` can't name its file.
+  func remedyForTakenNames(
+    _ request: RequestArguments, _ atOnce: Int, isListed: Bool
+  ) -> String {
+    let other = isListed ? "leave it out" : "give it another name with -o"
+    if skipsExisting { return other }
+    let numbering = storesAsOnServer(request) ? "-J and --no-clobber number" : "--no-clobber numbers"
+    return "\(other), or \(atOnce > 1 ? "leave -j out: then " : "")\(numbering) such files"
+  }
+}
+
+extension Failure {
+  /// - Parameter url: the URL and its place, in words.
+  static func nameIsTaken(_ file: LocalPath, for url: String, _ remedy: String) -> Failure {
+    .usage(
       "\(url) would be stored in the file \"\(file)\", and so would an earlier URL (upper and lower case count as the same): \(remedy)."
     )
   }

@@ -43,7 +43,7 @@ extension PostPlan.Item {
       isForm: body.isForm)
     var request = request
     request.body = try transferBody()
-    let report = ResultReport(on: request, number: number, of: run.plan, subject: body.subject)
+    let report = ResultReport(on: request, RequestPlace(index: number), of: run.plan, subject: body.subject)
     var ending = try run.perform(request, to: output, report, heads, display)
     ending.write(
       heads, areWritten: run.plan.printing.joinsHeads(on: responseTarget), to: run.headFile,

@@ -118,7 +118,9 @@ struct BatchView: ProgressView {
   var record: JSONValue {
     let (isDownload, bytes, total) = (progress.isDownload, progress.handed, progress.total)
     return progressRecord(
-      phase: progress.stage.rawValue, read: progress.read, handed: isDownload ? 0 : bytes,
+      phase: isDownload && progress.stage == .sending
+        ? TransferProgress.Phase.receiving.rawValue : progress.stage.rawValue, read: progress.read,
+      handed: isDownload ? 0 : bytes,
       acknowledged: isDownload ? nil : progress.acknowledged, total: isDownload ? nil : total,
       received: isDownload ? bytes : 0, responseTotal: isDownload ? total : nil,
       parts: progress.requests.prefix(ProgressDisplay.maximumParts).map {

@@ -23,6 +23,8 @@ struct ResultReport {
     var note: String?
     /// The file that has got the response, if its name was not known before the request.
     var file: LocalPath?
+    /// Whether there was no request, because the file exists (`--skip-existing`).
+    var isSkipped = false
     /// How many bytes of the response's body arrived. A download that was continued has more in its file.
     var received: Int64 = 0
 
@@ -64,23 +66,29 @@ struct ResultReport {
   private let showsSetCookie: Bool
   /// The file that is sent or written, for messages; nil if there is none.
   private let subject: String?
-  /// Which request of the command it is, from 0.
-  private let number: Int
+  /// Which request of the command it is.
+  private let place: RequestPlace
+  /// Whether nothing of a refused response is printed, and the message says what the server said.
+  let explainsInMessage: Bool
   /// The Referer header of the request; nil if it has none.
   private let referer: String?
   /// The condition of `-z`; nil without `-z`.
   private let condition: ModificationCondition?
 
   init(
-    on request: TransferRequest, number: Int, of plan: SeriesPlan, subject: String?,
-    condition: ModificationCondition? = nil
+    on request: TransferRequest, _ place: RequestPlace, of plan: SeriesPlan, subject: String?,
+    condition: ModificationCondition? = nil, explainsInMessage: Bool = false
   ) {
     printing = plan.printing
     socket = plan.session.unixSocket
     showsSetCookie = request.options.tracesSetCookie
-    (self.subject, self.number, self.condition) = (subject, number, condition)
+    (self.subject, self.place, self.condition) = (subject, place, condition)
+    self.explainsInMessage = explainsInMessage
     referer = request.headers["Referer"]
   }
+
+  /// Whether the response of a refused request is not printed.
+  var hidesRefused: Bool { printing.hidesRefused || explainsInMessage }
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
@@ -98,15 +106,15 @@ struct ResultReport {
     do throws(Failure) {
       if let held, !printing.printsRecord, output?.explains(held) == true {
         // Otherwise, what the server said would be nowhere.
-        if printing.hidesRefused || printing.hidesBodies { words = ServerWords(held) }
-        let heads = output?.includesHeads == true ? heads : nil
+        if hidesRefused || printing.hidesBodies { words = ServerWords(held) }
+        let heads = output?.includesHeads == true && !explainsInMessage ? heads : nil
         try printing.turn.withLock { (_) throws(Failure) in
           try interruption.performBlocking { () throws(Failure) in
             try print(
-              held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
+              held, after: heads, withBody: !hidesRefused && !printing.hidesBodies)
           }
         }
-        if !printing.hidesRefused, !printing.hidesBodies {
+        if !hidesRefused, !printing.hidesBodies {
           printed = Int64(held.body.count)
           noteCut(held)
         }
@@ -152,8 +160,8 @@ struct ResultReport {
     }
     var outputFailure = outputFailure
     if printing.setsTime, let stored, outputFailure == nil { setTime(of: stored.path, result) }
-    // A usage error has no record: nothing was sent.
-    if printing.printsRecord, failure?.exit != .usage {
+    // A usage error has no record: nothing was sent. But each line of a list has one.
+    if printing.printsRecord, failure?.exit != .usage || place.line != nil {
       let record = record(
         of: result, received: received, stored: stored, includesBody: includesBody, outputFailure)
       do throws(Failure) {
@@ -172,7 +180,7 @@ struct ResultReport {
         let request = EndedRequest(
           result: result, received: received, delivered: delivered ?? received, file: stored?.path,
           exit: failureOfAll?.exit ?? .ok, message: failureOfAll?.message, heads: try heads.all(),
-          number: number, referer: referer,
+          number: place.index, referer: referer,
           isUnmodified: result.response.map { condition?.excludes($0) == true } ?? false)
         try printing.turn.withLock { (_) throws(Failure) in
           try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
@@ -214,7 +222,7 @@ struct ResultReport {
     // A GET whose response is lost is not a success.
     let isLost = result.outcome == .ok && outputFailure != nil && result.method == .get
     return result.record(
-      outcome: isLost ? .failed : result.outcome, received: received, stored: stored,
+      at: place, outcome: isLost ? .failed : result.outcome, received: received, stored: stored,
       includesBody: includesBody, showsSetCookie: showsSetCookie, error: error)
   }
 

@@ -40,7 +40,7 @@ import Testing
       totalBytesSent: 5_000_065_536, duration: .nanoseconds(12_345_678_900),
       sha256: SHA256Digest(String(repeating: "ba", count: 32)), key: IdempotencyKey("key"))
     let record = result.record(
-      outcome: .ok, received: 7,
+      at: RequestPlace(index: 7, line: 9), outcome: .ok, received: 7,
       stored: .init(
         path: LocalPath(bytes: [0x61, 0xFF]),
         sha256: SHA256Digest(String(repeating: "ab", count: 32)),
@@ -48,7 +48,7 @@ import Testing
       includesBody: true, showsSetCookie: false, error: nil)
     #expect(
       record.description
-        == #"{"schema":"formstream.result/4","url":"https://example.com/in?a=1","#
+        == #"{"schema":"formstream.result/5","index":7,"line":9,"url":"https://example.com/in?a=1","#
         + #""method":"POST","status":201,"outcome":"ok","attempts":2,"redirects":1,"#
         + #""content_length":5000000000,"framing":"content-length","bytes_sent":5000000000,"#
         + #""wire_bytes":5000065536,"seconds":12.345679,"#
@@ -62,15 +62,25 @@ import Testing
 
   @Test func `a failure has the same keys as a success`() throws {
     let record = try result("http://[::1]:1/").record(
-      outcome: .retryable, received: 0, stored: nil, includesBody: true, showsSetCookie: false,
+      at: RequestPlace(index: 0), outcome: .retryable, received: 0, stored: nil, includesBody: true, showsSetCookie: false,
       error: .failure(code: "refused", "Nobody listens at [::1]:1."))
     #expect(
       record.description
-        == #"{"schema":"formstream.result/4","url":"http://[::1]:1/","method":"POST","status":null,"#
+        == #"{"schema":"formstream.result/5","index":0,"line":null,"url":"http://[::1]:1/","#
+        + #""method":"POST","status":null,"#
         + #""outcome":"retryable","attempts":3,"redirects":1,"content_length":null,"#
         + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"idempotency_key":null,"#
         + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#
         + #""response":null,"error":{"code":"refused","message":"Nobody listens at [::1]:1."}}"#)
+    let unsent = RequestPlace(index: 3, line: 4).recordOfUnsent(
+      url: nil, method: .get, error: .failure(code: "invalid-url", "No URL."))
+    #expect(
+      unsent.description
+        == #"{"schema":"formstream.result/5","index":3,"line":4,"url":null,"method":"GET","status":null,"#
+        + #""outcome":"failed","attempts":0,"redirects":0,"content_length":null,"framing":"none","#
+        + #""bytes_sent":0,"wire_bytes":0,"seconds":0.0,"sha256":null,"idempotency_key":null,"#
+        + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#
+        + #""response":null,"error":{"code":"invalid-url","message":"No URL."}}"#)
   }
 
   @Test(
@@ -87,7 +97,7 @@ import Testing
   ) throws {
     let record = try result("http://h/", .post, response([:], body ?? [], isTruncated: isTruncated))
       .record(
-        outcome: .ok, received: 0, stored: nil, includesBody: body != nil, showsSetCookie: false,
+        at: RequestPlace(index: 0), outcome: .ok, received: 0, stored: nil, includesBody: body != nil, showsSetCookie: false,
         error: nil)
     #expect(
       record["response"]?.description == #"{"headers":[],\#(members),"end_known":true}"#)
@@ -97,7 +107,7 @@ import Testing
     let old = try response([:], version: "1.0")
     for (method, isKnown) in [(HTTPMethod.post, false), (.head, true)] {
       let record = try result("http://h/", method, old).record(
-        outcome: .ok, received: 0, stored: nil, includesBody: true, showsSetCookie: true,
+        at: RequestPlace(index: 0), outcome: .ok, received: 0, stored: nil, includesBody: true, showsSetCookie: true,
         error: nil)
       #expect(record["response"]?["end_known"] == .boolean(isKnown))
     }

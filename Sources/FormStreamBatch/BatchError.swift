@@ -51,6 +51,9 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let notPackable = Code(rawValue: "not-packable")
     /// The request for a file was not completed because of another file in the same request.
     public static let requestCutShort = Code(rawValue: "request-cut-short")
+    /// A folder on the server that a file needs could not be made. The status and the response are those of the request that
+    /// should have made it.
+    public static let folderNotMade = Code(rawValue: "folder-not-made")
     /// A manifest can't be read.
     public static let manifestUnreadable = Code(rawValue: "manifest-unreadable")
     /// A manifest is not valid.

@@ -180,6 +180,38 @@ import Testing
     #expect(result.output.contains("responded 403 to MKCOL"), "\(result.output)")
   }
 
+  /// The server's words about the file were shown as words about the folder, with the status of the file.
+  @Test(arguments: [(401, "Use credentials"), (403, "Use credentials"), (507, "choose another place")])
+  func `the status and the words of a failed file are those about its folder`(_ status: Int, _ remedy: String) throws {
+    let server = try ScriptedServer { request in
+      request.method == "PUT" ? .good(409, body: "No such parent.") : .good(status, body: "Not with this plan.")
+    }
+    let place = try tree()
+    let result = try formstream(
+      "send", "--put", "--make-collections", "--retry", "0", "--json", "--journal", "j", "\(server.url)/dav/", "in/top.txt",
+      in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL"])
+    let record = try #require(result.output.split(separator: "\n").first.map(String.init))
+    for text in [
+      "\"url\":\"\(server.url)/dav/top.txt\",\"status\":\(status),\"outcome\":\"failed\"", "\"body\":\"Not with this plan.\"",
+      "\"code\":\"folder-not-made\"", "responded 409 to PUT. The folder \(server.url)/dav/ could not be made: ",
+      "responded \(status) to MKCOL", remedy,
+    ] {
+      #expect(record.contains(text), "\(text): \(record)")
+    }
+    #expect(!result.output.contains("No such parent."), "\(result.output)")
+    #expect(result.stderr.contains("folder-not-made \(status)"), "\(result.stderr)")
+    let journal = try shell("cat j/journal*", in: place).output
+    #expect(journal.contains(record), "\(journal)")
+    // The words alone would seem to be about the file.
+    let report = try formstream("report", "--failures", "j", in: place)
+    let fields = report.output.split(separator: "\t").map(String.init)
+    #expect(fields.dropFirst().prefix(2) == ["failed", "\(status)"], "\(report.output)")
+    #expect(fields.last?.contains("/dav/ could not be made: ") == true, "\(report.output)")
+    #expect(fields.last?.contains("The server says: Not with this plan.") == true, "\(report.output)")
+  }
+
   @Test func `without the server's word about a folder, no file counts as stored`() throws {
     let folders = Folders()
     let server = try ScriptedServer { request in
@@ -190,8 +222,11 @@ import Testing
       "send", "--put", "--make-collections", "--retry", "0", "--json", "\(server.url)/dav/", "in/top.txt",
       in: place)
     #expect(result.exit == 75, "\(result.stderr)")
-    #expect(result.output.contains(#""outcome":"retryable""#), "\(result.output)")
+    #expect(result.output.contains(#""status":null,"outcome":"retryable""#), "\(result.output)")
     #expect(folders.stored.isEmpty)
+    // Another MKCOL does no harm, and its response says whether the folder is there: nobody has to ask.
+    #expect(!result.output.contains("sk the server"), "\(result.output)")
+    #expect(result.output.contains("Send the file again later."), "\(result.output)")
   }
 
   @Test func `after a busy server, the folder is asked for again`() throws {
@@ -209,9 +244,10 @@ import Testing
     }
     let place = try tree()
     let result = try formstream(
-      "send", "--put", "--make-collections", "\(server.url)/dav/", "in/top.txt", in: place)
+      "send", "--put", "--make-collections", "--json", "\(server.url)/dav/", "in/top.txt", in: place)
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.map(\.method) == ["PUT", "MKCOL", "PUT", "MKCOL", "PUT"])
+    #expect(result.output.contains(#""status":201,"outcome":"ok""#), "\(result.output)")
   }
 
   @Test func `the flag is for put`() throws {

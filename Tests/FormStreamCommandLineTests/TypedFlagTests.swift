@@ -16,6 +16,10 @@ import Testing
     (["put", "-C"], "-C is not a flag of \"put\""),
     (["post", "--jobs", "x", "http://h/"], "--jobs is not a flag of \"post\""),
     (["get", "-F", "a=b", "http://h/"], "-F is not a flag of \"get\": it makes a body"),
+    (
+      ["put", "--make-collections", "-T", "a.txt", "http://h/dav/a.txt"],
+      "--make-collections is not a flag of \"put\": it is one of formstream send --put --make-collections"
+    ),
     (["get", "--to-curl", "http://h/"], "--to-curl is not a flag of \"get\": it shows"),
     (
       ["post", "-d", "", "http:/host/x"],

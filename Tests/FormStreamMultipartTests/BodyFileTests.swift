@@ -58,6 +58,24 @@ import Testing
     #expect(last?.written == file.size && last?.total == nil && last?.isComplete == true)
   }
 
+  /// Otherwise, memory would grow whenever a program looks at the progress.
+  @Test func `a sequence of progress that nobody reads any more is forgotten`() async throws {
+    let (gate, begun) = (try Gate(), try Gate())
+    let layout = try Form(boundary: Boundary("B")) {
+      Part.stream("s", length: nil, replay: .once) { GatedSource(begun, gate, noise(100)) }
+    }.layout()
+    let task = layout.startWriting(to: directory.local("body"))
+    func look() async { for await _ in task.progress { break } }
+    for _ in 0..<3 { await look() }
+    #expect(task.openSequences == 0)
+    let kept = task.progress
+    #expect(task.openSequences == 1)
+    gate.open()
+    var last: BodyFileProgress?
+    for await step in kept { last = step }
+    #expect(last?.isComplete == true && task.openSequences == 0)
+  }
+
   @Test func `after a cancellation nothing is left`() async throws {
     let gate = try Gate()
     let begun = try Gate()

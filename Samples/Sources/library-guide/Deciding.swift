@@ -23,7 +23,8 @@ func decide(_ refreshed: @escaping @Sendable () async throws -> String) -> Decis
     redirect.target.origin == redirect.source.origin ? .follow : .keep
   }
   decisions.responseHead = { head in
-    head.headers["Content-Type"] == "application/json" ? .memory() : .dropped
+    let type = head.headers["Content-Type"].flatMap { MediaType($0) }
+    return type?.essence == "application/json" ? .memory() : .dropped  // also with a charset
   }
   return decisions
 }

@@ -31,7 +31,8 @@ func continueLater(
 func downloadChosen(_ url: HTTPURL, in session: TransferSession) async throws -> DownloadedFile {
   let settings = DownloadSettings(
     .chosen { head in
-      head.headers["Content-Type"] == "video/mp4" ? .directory("films", named: .server) : .file("page.html")
+      let type = head.headers["Content-Type"].flatMap { MediaType($0) }
+      return type?.essence == "video/mp4" ? .directory("films", named: .server) : .file("page.html")
     })
   let file = try await session.download(url, settings)
   return file
@@ -40,7 +41,8 @@ func downloadChosen(_ url: HTTPURL, in session: TransferSession) async throws ->
 func becomeDownload(_ url: String, in session: TransferSession) async throws -> TransferResult {
   var request = try TransferRequest(.get, url)
   request.options.decisions.responseHead = { head in
-    head.headers["Content-Type"] == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
+    let type = head.headers["Content-Type"].flatMap { MediaType($0) }
+    return type?.essence == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
   }
   let result = await session.result(of: request)  // downloadedFile, response
   if let data = result.downloadResumeData { _ = try await session.startDownload(resuming: data).file }

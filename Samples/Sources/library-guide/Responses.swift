@@ -11,7 +11,8 @@ func readAsItArrives(_ request: TransferRequest, in session: TransferSession) as
 
 func readParts(_ request: TransferRequest, in session: TransferSession) async throws {
   for try await part in try await session.open(request).accepted().parts {
-    if part.head.contentType == "application/json" { print(try await part.text()) } else { try await part.store(at: "picture") }
+    let type = part.head.contentType.flatMap { MediaType($0) }
+    if type?.essence == "application/json" { print(try await part.text()) } else { try await part.store(at: "picture") }
   }
 }
 

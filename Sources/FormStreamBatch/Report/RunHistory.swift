@@ -18,8 +18,10 @@ package struct RunHistory: Sendable {
     let words: ServerWords?
     /// Why the file was not accepted, with the server's own words; nil if it was.
     package var explanation: String? { reason.map { ServerWords.adding(words, to: $0) } }
-    /// What the server said or, if it said nothing, why the file was not accepted.
-    package var shortReason: String? { words?.text ?? reason }
+    /// What the server said about the file or, if it said nothing, why the file was not accepted.
+    package var shortReason: String? { isAboutFolder ? explanation : words?.text ?? reason }
+    /// Whether the server's words are about the file's folder, which they may not name.
+    fileprivate let isAboutFolder: Bool
     /// From the first request until the outcome was known, in nanoseconds.
     package let duration: Int64
     fileprivate let offset: Int64
@@ -205,6 +207,7 @@ extension RunHistory.Entry {
     (offset, size, state, attempts) = (result.offset, result.size, result.state, result.attempts)
     status = value["status"]?.integer
     reason = value["error"]?["message"]?.text
+    isAboutFolder = value["error"]?["code"]?.text == BatchError.Code.folderNotMade.rawValue
     words = ServerWords(inRecord: value)
   }
 }

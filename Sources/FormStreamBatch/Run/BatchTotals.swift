@@ -86,7 +86,7 @@ public struct BatchTotals: Sendable {
 
   /// The name under which an error is counted.
   package static func name(ofError code: String, status: Int?) -> String {
-    guard let status, code == "status-refused" else { return code }
+    guard let status, ["status-refused", BatchError.Code.folderNotMade.rawValue].contains(code) else { return code }
     return "\(code) \(status)"
   }
 

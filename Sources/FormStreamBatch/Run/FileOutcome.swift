@@ -16,6 +16,8 @@ struct FileOutcome {
   private var identity: FileIdentity?
   private var isAcceptedEarlier = false
   private var last: TransferResult?
+  /// The result of the request that should have made the file's folder, if it has failed after the last request for the file.
+  private var unmadeFolder: TransferResult?
   private var error: FileFailure?
   private var url: String?
   private var attempts = 0
@@ -145,7 +147,7 @@ struct FileOutcome {
   ///   - sharers: how many files the request had.
   ///   - isIdempotent: whether the request has the same effect if it is carried out twice.
   mutating func note(_ result: TransferResult, sharedBy sharers: Int, isIdempotent: Bool) {
-    last = result
+    (last, unmadeFolder) = (result, nil)
     self.sharers = sharers
     attempts += result.attempts
     duration += result.duration
@@ -191,9 +193,17 @@ struct FileOutcome {
     note(isInDoubt || hasServerFailed ? "An earlier request for the file may have been carried out." : Self.earlierRun)
   }
 
-  /// Notes that the server refused the file because its folder is missing, and that the folder could not be made.
+  /// Notes that the server refused the file because its folder is missing, and that the folder could not be made. From here on,
+  /// the file's status and response are those of the request that should have made the folder, and the error's code says so.
   mutating func note(unmadeFolder problem: TransferResult) {
-    note("The folder \(problem.url.description) could not be made: \(problem.error?.message ?? "the request was cancelled.")")
+    unmadeFolder = problem
+    let reason = problem.error?.message ?? "the request was cancelled."
+    error = error.map { refusal in
+      FileFailure(
+        code: BatchError.Code.folderNotMade.rawValue,
+        message:
+          "\(refusal.message) The folder \(problem.url.description) could not be made: \(reason)\(problem.remedyForFolder)")
+    }
     // The server may make the folder, and accept the file, at another try.
     if problem.outcome != .failed, state == .failed { state = .retryable }
   }
@@ -234,16 +244,31 @@ struct FileOutcome {
     // The result of each file of a request repeats the response. So the response is cut: otherwise, the total size of the
     // results would grow with the square of the number of files.
     let responseLimit = max(256, FileResult.Response.limit / max(1, sharers / 16))
+    // Another error may have followed that of the folder.
+    let deciding = error?.code == BatchError.Code.folderNotMade.rawValue ? unmadeFolder ?? last : last
     return FileResult(
       file: file, manifest: manifest, type: type, sha256: digest, url: self.url ?? url,
-      status: last?.status, state: state, attempts: attempts, maybeDuplicate: maybeDuplicate,
+      status: deciding?.status, state: state, attempts: attempts, maybeDuplicate: maybeDuplicate,
       bytesSent: last?.bytesSent ?? 0, duration: duration, begun: begun, ended: nanosecondsSince1970(),
-      response: last?.response.map { response in
+      response: deciding?.response.map { response in
         let body = response.headers.decodedBeginning(of: response.body)
         return FileResult.Response(
           body: Array(body.prefix(responseLimit)), isTruncated: response.isTruncated || body.count > responseLimit,
           type: response.headers["Content-Type"])
       }, value: state == .ok ? value : nil, error: error, isAcceptedEarlier: isAcceptedEarlier,
       isStoredPerhaps: hasServerFailed && state == .retryable, identity: identity)
+  }
+}
+
+extension TransferResult {
+  /// What to do if this request should have made a folder, with a blank before it; empty if the error says it.
+  fileprivate var remedyForFolder: Message {
+    switch (outcome, error?.code, status) {
+    case (.failed, .statusRefused, 401), (.failed, .statusRefused, 403):
+      " Use credentials that may make folders there, or make it in another way."
+    case (.failed, .statusRefused, _): " Make it in another way, or choose another place."
+    case (.failed, _, _): ""
+    default: error?.description.contains("ry again") == true ? "" : " Send the file again later."
+    }
   }
 }

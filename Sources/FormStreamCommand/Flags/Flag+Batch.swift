@@ -50,7 +50,8 @@ extension Flag {
       summary: "Send files as they are, by PUT; the URL is a template",
       detail: """
         The values of --field-template can stand in the path and the query of the URL, and are percent-encoded. If the \
-        URL ends in a slash, {relative} is added. Two files never go to one URL: if a template may repeat, such as {name}, all \
+        URL ends in a slash, {relative} is added: send --put URL/ DIR puts DIR/a/b to URL/a/b, without the name of DIR. If several \
+        paths are named, each directory keeps its name: URL/DIR/a/b. A file that is named goes to URL/NAME. Two files never go to one URL: if a template may repeat, such as {name}, all \
         files are listed first, and two with one URL are an error. A file whose path would have the component . or .. is not sent. Sending \
         a file twice does no harm, so all requests are repeated, and nothing is marked as a possible duplicate.
         """
@@ -62,7 +63,7 @@ extension Flag {
         If the server refuses a file with 409, 404 or 500, as WebDAV servers do if its folder is missing, the folder is made, \
         and before it those that it is in. Then the file is sent again. Each folder is made once, with the headers and credentials \
         of the file, except those about its contents. After 500 (nginx), a file with an If-... header is not sent again. \
-        If a folder can't be made, the file has failed, and the message says why.
+        If a folder can't be made, the file has failed with folder-not-made, and the message and the status are those of the MKCOL.
         """
     ) { (arguments, _) in arguments.sending.makesCollections = true },
     Flag(

@@ -54,6 +54,9 @@ enum FlagAlias {
         "a manifest and a journal know files by their size and time. post and put send a file that grows, or copy it first."
     ),
     Entry(
+      "--make-collections", of: [.put, .post],
+      hint: "it is one of formstream send --put --make-collections, which puts a file, or a directory with all that is in it."),
+    Entry(
       "-u", "--user", "--user-file", "--token", "--auth", "--password",
       hint: "--token-file FILE requires a token, which may also be the password of any user."),
     Entry(

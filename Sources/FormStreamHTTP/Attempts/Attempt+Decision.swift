@@ -201,7 +201,7 @@ extension Attempt {
 
 extension Attempt {
   /// Whether carrying out the request twice has the same effect as carrying it out once.
-  var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil }
+  var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil || isSettledByRepetition }
 }
 
 // The rule of safety: which requests may be sent again. Batches also use this rule. They count their attempts themselves,

@@ -57,16 +57,21 @@ package struct Attempt: Sendable {
 
   var isPage: Bool { step == .page }
 
-  /// Whether the server may carry out the request by this attempt. Before its last byte, an upload can't be carried out.
+  /// Whether the server may carry out the request by this attempt, and a later response can't tell. Before its last byte, an
+  /// upload can't be carried out.
   var mayBeCarriedOut: Bool {
     switch step {
-    case .request: changesSomething
+    case .request: changesSomething && !isSettledByRepetition
     case .page, .options, .offset: false
     // By tus, an empty upload is complete when it is created.
     case .creation: uploadProtocol == .tus && bodyLength == 0
     case .append(_, let end): end == bodyLength
     }
   }
+
+  /// Whether the response to another attempt says whether this one was carried out, so that nothing is in doubt. RFC 4918 §9.3.1:
+  /// "405 (Method Not Allowed) - MKCOL can only be executed on an unmapped URL."
+  var isSettledByRepetition: Bool { sentMethod == .makeCollection && options.accepts(405) }
 
   /// Whether a status says that the request was carried out, if the response is the one to the request.
   func isSuccess(_ status: Int) -> Bool {

@@ -72,7 +72,8 @@ public struct DownloadDestination: Sendable {
   ///
   /// ```swift
   /// let settings = DownloadSettings(.chosen { head in
-  ///   head.headers["Content-Type"] == "image/png" ? .directory("pictures", named: .server) : .file("page.html")
+  ///   let type = head.headers["Content-Type"].flatMap { MediaType($0) }
+  ///   return type?.essence == "image/png" ? .directory("pictures", named: .server) : .file("page.html")
   /// })
   /// ```
   ///

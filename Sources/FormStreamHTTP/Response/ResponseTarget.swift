@@ -104,7 +104,8 @@ public struct ResponseTarget: Sendable {
   ///
   /// ```swift
   /// decisions.responseHead = { head in
-  ///   head.headers["Content-Type"] == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
+  ///   let type = head.headers["Content-Type"].flatMap { MediaType($0) }
+  ///   return type?.essence == "video/mp4" ? .download(DownloadSettings(.file("film.mp4"))) : nil
   /// }
   /// ```
   ///

@@ -124,6 +124,9 @@ public final class BodyFileTask: Sendable {
   /// The current step.
   public var currentProgress: BodyFileProgress { state.withLock(\.progress) }
 
+  /// How many sequences of progress somebody still reads.
+  package var openSequences: Int { state.withLock(\.listeners.count) }
+
   /// Ends the task. A file that is complete stays.
   public func cancel() {
     state.withLock { $0.isCancelled = true }

@@ -47,6 +47,7 @@ struct Sent: Sendable {
   static let patch = Sent(.patch)
   static let delete = Sent(.delete)
   static let get = Sent(.get)
+  static let makeCollection = Sent(.makeCollection)
   static let page = Sent(.get, isPage: true)
 
   private func with(_ change: (inout Sent) -> Void) -> Sent {

@@ -55,6 +55,19 @@ extension AttemptDecisionTests {
       "POST sent", .post, .silent(.sent, .connectionLost, .transient),
       .conclude(.unknown, .connectionLost)),
     Row(
+      "MKCOL sent", .makeCollection, .silent(.sent, .connectionLost, .transient),
+      .conclude(.unknown, .connectionLost)),
+    // The next response says whether the collection is there: 201 or 405.
+    Row(
+      "MKCOL sent, with 405 as a success", .makeCollection.accepting(405), .silent(.sent, .connectionLost, .transient),
+      .conclude(.retryable, .connectionLost)),
+    Row(
+      "MKCOL sent, with 405 as a success, unsafe retries", .makeCollection.accepting(405).retryingUnsafe,
+      .silent(.sent, .connectionLost, .transient), .retry(.retryable, .connectionLost)),
+    Row(
+      "MKCOL cancelled, with 405 as a success", .makeCollection.accepting(405), .silent(.sent, .cancelled),
+      .conclude(.cancelled, .cancelled)),
+    Row(
       "GET, and the response is malformed", .get, .silent(.sent, .malformedResponse),
       .conclude(.failed, .malformedResponse)),
     Row(

@@ -212,6 +212,9 @@ import Testing
     Row("524 to a POST", .post, .status(524), .conclude(.unknown, .statusRefused)),
     Row(
       "504, unsafe retries", .post.retryingUnsafe, .status(504), .retry(.unknown, .statusRefused)),
+    Row("502 to a MKCOL", .makeCollection, .status(502), .conclude(.unknown, .statusRefused)),
+    Row(
+      "502 to a MKCOL with 405 as a success", .makeCollection.accepting(405), .status(502), .retry(.retryable, .statusRefused)),
     Row("502 to a DELETE", .delete, .status(502), .retry(.retryable, .statusRefused)),
     Row(
       "502 with an idempotency key", .post.withKey, .status(502), .retry(.retryable, .statusRefused)

@@ -90,6 +90,24 @@ import Testing
     goOn.open()
   }
 
+  /// Regression: the end of the response was noted twice, and the second note had nothing left.
+  @Test func `a complete file that can't get its name is left with what continues it`() async throws {
+    let goOn = try Gate()
+    let server = try ScriptedServer { _ in
+      [.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\nETag: \"1\"\r\n\r\nhalf"), .waitFor(goOn), .send("half")]
+    }
+    let task = session.start(try request(server, settings()))
+    #expect(await eventually { place.bytes("file.part") == Array("half".utf8) })
+    _ = try run(program: "/bin/mkdir", ["file"], in: place)
+    goOn.open()
+    let result = await task.result
+    #expect(result.outcome == .failed && result.downloadedFile == nil)
+    #expect(result.error?.description.contains("choose another name. 8 bytes are in") == true, "\(result)")
+    #expect(place.bytes("file.part") == Array("halfhalf".utf8))
+    let data = try #require(result.downloadResumeData)
+    #expect(data.received == 8 && data.total == 8)
+  }
+
   @Test func `another attempt begins the file again`() async throws {
     let file = VersionedFile(change: .sameLength)
     let server = try ScriptedServer { file.steps(for: $0) }

@@ -11,76 +11,80 @@ struct ResponseBodyReader: Sendable {
     case end
   }
 
-  /// How many bytes trailers may have, and the error if they have more.
-  struct TrailerRoom {
-    let bytes: Int
-    let error: WireError
-  }
-
   private enum Kind: Sendable {
-    /// The first number is what is left.
-    case length(Int64, of: Int64)
-    case chunks(ChunkReader)
-    case trailers(HeadReader)
+    case length
+    case chunks
+    case trailers
     case untilClose
     case ended
   }
 
   private var kind: Kind
-  private let limits: HeadLimits
+  private let limits: ExchangeLimits
+  /// The length of the body, and how much of it is left.
+  private var (length, left): (Int64, Int64) = (0, 0)
+  private var chunks = ChunkReader()
+  private var trailerReader: HeadReader?
   /// The bytes of the body so far.
   private(set) var received: Int64 = 0
 
-  init(_ framing: ResponseFraming, _ limits: HeadLimits) {
+  init(_ framing: ResponseFraming, _ limits: ExchangeLimits) {
     self.limits = limits
-    kind =
-      switch framing {
-      case .none: .length(0, of: 0)
-      case .length(let length): .length(length, of: length)
-      case .chunked: .chunks(ChunkReader())
-      case .untilClose: .untilClose
-      }
+    switch framing {
+    case .none: kind = .length
+    case .length(let length):
+      kind = .length
+      (self.length, left) = (length, length)
+    case .chunked: kind = .chunks
+    case .untilClose: kind = .untilClose
+    }
   }
 
   /// Reads from the front of the input.
   ///
-  /// - Parameter room: a limit on trailers that isn't the body's own.
+  /// - Parameter interimBytes: how many bytes interim heads had while no byte of the request's body moved. Trailers share their
+  ///   limit.
   mutating func next(
-    _ input: inout UnsafeRawBufferPointer, _ room: TrailerRoom
+    _ input: inout UnsafeRawBufferPointer, after interimBytes: Int
   ) throws(WireError) -> Step {
     switch kind {
     case .ended: return .needsMore
     case .untilClose: return input.isEmpty ? .needsMore : take(input.count, of: &input)
-    case .length(0, _):
-      kind = .ended
-      return .end
-    case .length(let left, let length):
+    case .length:
+      if left == 0 { return end() }
       if input.isEmpty { return .needsMore }
       let size = Int(min(left, Int64(input.count)))
-      kind = .length(left - Int64(size), of: length)
+      left -= Int64(size)
       return take(size, of: &input)
-    case .chunks(var reader):
-      // The state is a few numbers: it is copied here, and nothing is allocated.
-      defer { if case .chunks = kind { kind = .chunks(reader) } }
-      switch try reader.next(&input) {
+    case .chunks:
+      switch try chunks.next(&input) {
       case .needsMore: return .needsMore
       case .data(let bytes):
-        received = reader.received
+        received = chunks.received
         return .data(bytes)
       case .lastChunk:
-        kind = .trailers(trailerReader(after: reader, room))
-        return try next(&input, room)
+        kind = .trailers
+        trailerReader = makeTrailerReader(after: interimBytes)
+        return try readTrailers(&input)
       }
-    case .trailers(var reader):
-      kind = .ended
-      guard try reader.read(&input) else {
-        kind = .trailers(reader)
-        return .needsMore
-      }
-      guard let trailers = reader.trailers else { return .end }
-      kind = .length(0, of: 0)
-      return .trailers(trailers)
+    case .trailers: return try readTrailers(&input)
     }
+  }
+
+  private mutating func end() -> Step {
+    kind = .ended
+    trailerReader = nil
+    return .end
+  }
+
+  private mutating func readTrailers(
+    _ input: inout UnsafeRawBufferPointer
+  ) throws(WireError) -> Step {
+    guard try trailerReader?.read(&input) == true else { return .needsMore }
+    guard let trailers = trailerReader?.trailers else { return end() }
+    // The end of the response is the next event.
+    kind = .length
+    return .trailers(trailers)
   }
 
   private mutating func take(_ size: Int, of input: inout UnsafeRawBufferPointer) -> Step {
@@ -89,12 +93,20 @@ struct ResponseBodyReader: Sendable {
   }
 
   /// A reader with the smallest of the limits on the size of the trailers.
-  private func trailerReader(after chunks: ChunkReader, _ room: TrailerRoom) -> HeadReader {
-    var limits = limits
+  private func makeTrailerReader(after interimBytes: Int) -> HeadReader {
+    var heads = limits.heads
     var error: WireError?
-    if chunks.trailerRoom < limits.head { (limits.head, error) = (chunks.trailerRoom, chunks.overheadError) }
-    if room.bytes < limits.head { (limits.head, error) = (room.bytes, room.error) }
-    return HeadReader(.trailers, limits, sizeError: error)
+    // The empty line at the end is no trailer: every chunked body has it.
+    let emptyLine = 2
+    if chunks.trailerRoom < heads.head - emptyLine {
+      (heads.head, error) = (chunks.trailerRoom + emptyLine, chunks.overheadError)
+    }
+    let room = max(limits.interimBytes - interimBytes, 0)
+    if room < heads.head - emptyLine {
+      heads.head = room + emptyLine
+      error = .overLimit(.interimBytes, limits.interimBytes)
+    }
+    return HeadReader(.trailers, heads, sizeError: error)
   }
 
   /// Where the end of the connection cuts the body off; nil if it is the body's end.
@@ -106,8 +118,8 @@ struct ResponseBodyReader: Sendable {
   /// - Parameter isOrderly: whether the server ended the connection. If it broke, no one can tell whether the body is complete.
   func cut(isOrderly: Bool) -> WireError.Place? {
     switch kind {
-    case .ended, .length(0, _): nil
-    case .length(_, let length): .body(received: received, of: length)
+    case .ended: nil
+    case .length: left == 0 ? nil : .body(received: received, of: length)
     case .chunks: .chunks(received: received)
     case .trailers: .trailers
     case .untilClose: isOrderly ? nil : .untilClose(received: received)

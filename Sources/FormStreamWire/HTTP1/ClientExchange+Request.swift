@@ -11,20 +11,15 @@ extension ClientExchange {
     guard closingReason == nil else { throw .connectionUsed }
     let start = output.count
     try HeadWriter.append(head, to: &output)
-    // Everything but the memory that is used again is as in a new exchange.
-    var next = ClientExchange(limits: limits, reader: reader)
-    next.rule = ResponseRule(method: head.method)
-    next.announcesBody = head.framing != .none && head.framing != .length(0)
-    next.writer = RequestBodyWriter(head.framing)
-    next.sent.wrote(output.count - start, .head)
-    if ConnectionOptions(of: head.headers).closes { next.noted = .requested }
-    self = next
-  }
-
-  private init(limits: ExchangeLimits, reader: consuming HeadReader) {
-    self.limits = limits
-    self.reader = reader
-    self.reader.reset()
+    rule = ResponseRule(method: head.method)
+    announcesBody = head.framing != .none && head.framing != .length(0)
+    writer = RequestBodyWriter(head.framing)
+    sent.reset()
+    sent.wrote(output.count - start, .head)
+    reader.reset()
+    body = ResponseBodyReader(.none, limits)
+    facts = ResponseFacts()
+    if ConnectionOptions(of: head.headers).closes { facts.note(.requested) }
     state = .head
   }
 
@@ -68,7 +63,7 @@ extension ClientExchange {
     sent.accepted(count)
     guard sent.body > before else { return }
     // While the body moves, a server may report its progress as often as it likes.
-    interimHeads = 0
-    interimBytes = 0
+    facts.interimHeads = 0
+    facts.interimBytes = 0
   }
 }

@@ -8,14 +8,16 @@ extension ClientExchange {
     _ input: inout UnsafeRawBufferPointer
   ) throws(WireError) -> Event? {
     switch state {
-    case .failed(let error): throw error
+    case .failed:
+      try failAgain()
+      return nil
     case .idle:
       if !input.isEmpty { try fail(.unasked) }
       return nil
     case .head: return input.isEmpty ? nil : try receiveHead(&input)
-    case .body(let body): return try receiveBody(body, &input)
+    case .body: return try receiveBody(&input)
     case .ended:
-      if !input.isEmpty { note(.surplus) }
+      if !input.isEmpty { facts.note(.surplus) }
       return nil
     }
   }
@@ -29,15 +31,17 @@ extension ClientExchange {
     var nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     if let event = try receive(&nothing) { return event }
     switch state {
-    case .failed(let error): throw error
+    case .failed:
+      try failAgain()
+      return nil
     case .idle, .ended:
-      note(.ended)
+      facts.note(.ended)
       return nil
     case .head:
       let place: WireError.Place =
-        hasHeadBegun ? .head : .beforeResponse(afterInterim: hasInterim)
+        facts.hasHeadBegun ? .head : .beforeResponse(afterInterim: facts.hasInterim)
       try fail(.cutOff(place))
-    case .body(let body):
+    case .body:
       if let place = body.cut(isOrderly: isOrderly) { try fail(.cutOff(place)) }
       state = .ended
       return .end
@@ -45,18 +49,23 @@ extension ClientExchange {
   }
 
   private mutating func fail(_ error: WireError) throws(WireError) -> Never {
-    state = .failed(error)
+    state = .failed
+    failure = error
     throw error
+  }
+
+  private func failAgain() throws(WireError) {
+    if let failure { throw failure }
   }
 
   private mutating func receiveHead(
     _ input: inout UnsafeRawBufferPointer
   ) throws(WireError) -> Event? {
     guard sent.hasBegun else { try fail(.unasked) }
-    if !hasHeadBegun {
-      hasHeadBegun = true
-      bodySentAtHead = sent.body
-      isHeadToCompleteRequest = isRequestComplete
+    if !facts.hasHeadBegun {
+      facts.hasHeadBegun = true
+      facts.bodySentAtHead = sent.body
+      facts.isHeadToCompleteRequest = isRequestComplete
     }
     do {
       guard try reader.read(&input), let head = reader.head else { return nil }
@@ -72,61 +81,53 @@ extension ClientExchange {
     // RFC 9110 §15.2.2: the server "is willing to comply with the client's request, via the Upgrade header field". No request
     // of ours has this header.
     if head.status == 101 { throw .switchedProtocols }
-    (interimHeads, interimBytes) = (interimHeads + 1, interimBytes + head.bytes.count)
-    guard interimHeads <= limits.interimHeads else {
+    (facts.interimHeads, facts.interimBytes) = (facts.interimHeads + 1, facts.interimBytes + head.bytes.count)
+    guard facts.interimHeads <= limits.interimHeads else {
       throw .overLimit(.interimHeads, limits.interimHeads)
     }
-    guard interimBytes <= limits.interimBytes else {
+    guard facts.interimBytes <= limits.interimBytes else {
       throw .overLimit(.interimBytes, limits.interimBytes)
     }
-    note(try head.framing(rule).1)
-    hasHeadBegun = false
-    hasInterim = true
+    facts.note(try head.framing(rule).1)
+    facts.hasHeadBegun = false
+    facts.hasInterim = true
     reader.reset()
     return .interim(head)
   }
 
   private mutating func final(_ head: ResponseHead) throws(WireError) -> Event {
     let (framing, closing) = try head.framing(rule)
-    self.framing = framing
-    bodySentAtResponse = bodySentAtHead
-    isResponseToCompleteRequest = isHeadToCompleteRequest
+    facts.framing = framing
     let options = ConnectionOptions(of: head)
-    idleSeconds = options.idleSeconds
-    note(closing)
-    if !isResponseToCompleteRequest { note(.earlyResponse) }
-    if options.closes { note(.serverCloses) }
+    facts.idleSeconds = options.idleSeconds
+    facts.note(closing)
+    if !facts.isHeadToCompleteRequest { facts.note(.earlyResponse) }
+    if options.closes { facts.note(.serverCloses) }
     // RFC 9112 §9.3: "If the received protocol is HTTP/1.0, the "keep-alive" connection option is present, either the recipient is
     // not a proxy or the message is a response, and the recipient wishes to honor the HTTP/1.0 "keep-alive" mechanism, the
     // connection will persist after the current response".
-    if head.minorVersion == 0, !options.keepsAlive { note(.oldVersion) }
-    state = .body(ResponseBodyReader(framing, limits.heads))
+    if head.minorVersion == 0, !options.keepsAlive { facts.note(.oldVersion) }
+    body = ResponseBodyReader(framing, limits)
+    state = .body
     return .response(head)
   }
 
   private mutating func receiveBody(
-    _ reader: consuming ResponseBodyReader, _ input: inout UnsafeRawBufferPointer
+    _ input: inout UnsafeRawBufferPointer
   ) throws(WireError) -> Event? {
-    // The reader is the only owner of its memory from here on.
-    state = .ended
-    var body = reader
-    let room = ResponseBodyReader.TrailerRoom(
-      bytes: max(limits.interimBytes - interimBytes, 0),
-      error: .overLimit(.interimBytes, limits.interimBytes))
     let step: ResponseBodyReader.Step
-    do { step = try body.next(&input, room) } catch { try fail(error) }
-    bodyReceived = body.received
+    do {
+      step = try body.next(&input, after: facts.interimBytes)
+    } catch {
+      try fail(error)
+    }
     switch step {
-    case .end: return .end
-    case .needsMore:
-      state = .body(body)
-      return nil
-    case .data(let bytes):
-      state = .body(body)
-      return .body(bytes)
-    case .trailers(let trailers):
-      state = .body(body)
-      return .trailers(trailers)
+    case .needsMore: return nil
+    case .data(let bytes): return .body(bytes)
+    case .trailers(let trailers): return .trailers(trailers)
+    case .end:
+      state = .ended
+      return .end
     }
   }
 }

@@ -31,14 +31,15 @@ package struct ClientExchange: Sendable {
     case idle
     /// The next bytes belong to a head.
     case head
-    case body(ResponseBodyReader)
+    case body
     case ended
-    case failed(WireError)
+    case failed
   }
 
   let limits: ExchangeLimits
   var state = State.idle
-  var reader: HeadReader
+  /// Why the exchange has failed.
+  var failure: WireError?
 
   // The request.
   var rule = ResponseRule.ordinary
@@ -47,28 +48,14 @@ package struct ClientExchange: Sendable {
   var sent = SentBytes()
 
   // The response.
-  /// Whether a byte of the current head arrived, and what had left of the request when its first byte did.
-  var hasHeadBegun = false
-  var bodySentAtHead: Int64 = 0
-  var isHeadToCompleteRequest = false
-  var hasInterim = false
-  var interimHeads = 0
-  var interimBytes = 0
-  var noted: ClosingReason?
-  /// How the end of the response's body is found; nil before the final head.
-  package internal(set) var framing: ResponseFraming?
-  /// The number of bytes of the request's body that had left when the final response began; nil before it.
-  package internal(set) var bodySentAtResponse: Int64?
-  /// Whether the complete request had left when the final response began. If not, the response can't refer to all of it.
-  package internal(set) var isResponseToCompleteRequest = false
-  /// For how many seconds the server keeps the connection if no request comes; nil if it doesn't say so.
-  package internal(set) var idleSeconds: Int64?
-  /// The number of bytes of the response's body so far.
-  package internal(set) var bodyReceived: Int64 = 0
+  var reader: HeadReader
+  var body: ResponseBodyReader
+  var facts = ResponseFacts()
 
   package init(limits: ExchangeLimits = ExchangeLimits()) {
     self.limits = limits
     reader = HeadReader(.response, limits.heads)
+    body = ResponseBodyReader(.none, limits)
   }
 
   /// How much of the request has left.
@@ -86,11 +73,19 @@ package struct ClientExchange: Sendable {
   /// Why the connection can't be used for another request; nil if it can.
   package var closingReason: ClosingReason? {
     switch state {
-    case .idle: nil
-    case .ended: noted
-    case .head, .body, .failed: noted ?? .unfinished
+    case .idle, .ended: facts.closing
+    case .head, .body, .failed: facts.closing ?? .unfinished
     }
   }
 
-  mutating func note(_ reason: ClosingReason?) { noted = noted ?? reason }
+  /// How the end of the response's body is found; nil before the final head.
+  package var framing: ResponseFraming? { facts.framing }
+  /// The number of bytes of the request's body that had left when the final response began; nil before its head.
+  package var bodySentAtResponse: Int64? { facts.framing == nil ? nil : facts.bodySentAtHead }
+  /// Whether the complete request had left when the final response began. If not, the response can't refer to all of it.
+  package var isResponseToCompleteRequest: Bool { facts.framing != nil && facts.isHeadToCompleteRequest }
+  /// For how many seconds the server keeps the connection if no request comes; nil if it doesn't say so.
+  package var idleSeconds: Int64? { facts.idleSeconds }
+  /// The number of bytes of the response's body so far.
+  package var bodyReceived: Int64 { body.received }
 }

@@ -32,6 +32,13 @@ struct SentBytes: Sendable {
   /// Whether everything that was written was accepted.
   var isEmpty: Bool { first == runs.count }
 
+  /// Starts with another request. The memory is used again.
+  mutating func reset() {
+    runs.removeAll(keepingCapacity: true)
+    first = 0
+    (hasBegun, hasLeftHead, hasBegunLastChunk, body) = (false, false, false, 0)
+  }
+
   /// Notes that bytes were written.
   mutating func wrote(_ count: Int, _ kind: Kind) {
     guard count > 0 else { return }

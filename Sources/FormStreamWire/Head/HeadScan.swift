@@ -117,6 +117,7 @@ struct HeadScan: Sendable {
       return .disguisedFraming(header.name)
     }
     guard lines.count < limits.headers else { return .overLimit(.headers, limits.headers) }
+    if lines.isEmpty { lines.reserveCapacity(16) }
     lines.append(HeaderLine(name: name, value: head.trimmingBlanks((index + 1)..<line.upperBound)))
     return nil
   }

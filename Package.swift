@@ -13,7 +13,7 @@ let house: [SwiftSetting] = [
 /// because SwiftPM refuses a package with such flags as a dependency.
 let busyModules: Set<String> =
   Context.environment["OPTIMIZE_BUSY_MODULES"] == nil
-  ? [] : ["FormStreamMultipart", "FormStreamPlatform", "FormStreamTestSupport"]
+  ? [] : ["FormStreamMultipart", "FormStreamPlatform", "FormStreamTestSupport", "FormStreamWire"]
 
 /// The compiler settings of a module.
 func settings(of name: String) -> [SwiftSetting] {
@@ -76,6 +76,7 @@ let package = Package(
     module("FormStreamPlatform"),
     module("FormStreamDigest", ["CFormStreamCrypto", "FormStreamPlatform"]),
     module("FormStreamMultipart", ["CFormStreamSystem", "FormStreamPlatform"]),
+    module("FormStreamWire", ["FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStream", ["FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStreamURLSession", ["FormStream", "FormStreamPlatform"]),
     module(
@@ -121,12 +122,12 @@ let package = Package(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
 
     .target(
-      name: "FormStreamTestSupport", dependencies: ["FormStream", "FormStreamPlatform"],
+      name: "FormStreamTestSupport", dependencies: ["FormStream", "FormStreamPlatform", "FormStreamWire"],
       path: "Tests/FormStreamTestSupport", exclude: ["blocking-files.py", "tls-proxy.py"],
       swiftSettings: settings(of: "FormStreamTestSupport")),
     .target(
       name: "FormStreamFuzzProperties",
-      dependencies: ["FormStreamMultipart", "FormStreamTestSupport"], path: "Fuzz/Properties",
+      dependencies: ["FormStreamMultipart", "FormStreamTestSupport", "FormStreamWire"], path: "Fuzz/Properties",
       swiftSettings: house),
     probe("formstream-drain-probe", ["FormStream"], path: "Drain"),
     probe("formstream-digest-probe", ["FormStreamDigest"], path: "Digest"),
@@ -149,6 +150,7 @@ let package = Package(
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
     tests(of: "FormStreamMultipart", ["FormStreamMultipart", "FormStreamFuzzProperties"]),
+    tests(of: "FormStreamWire", ["FormStreamMultipart", "FormStreamWire"]),
     tests(of: "FormStreamJSON", ["FormStreamJSON"]),
     tests(
       of: "FormStreamMediaTypes", ["FormStreamMediaTypes", "FormStreamMultipart"],

@@ -46,4 +46,10 @@ enum Planted {
     guard isPlanted, let tabs = bytes.firstRange(of: [0x09, 0x09]) else { return }
     bytes.remove(at: tabs.lowerBound)
   }
+
+  /// For the response: loses a body with two tabs beside each other before trailers.
+  static func lose(_ body: inout [UInt8], _ run: ExchangeRun) {
+    guard isPlanted, !run.trailers.isEmpty, body.firstRange(of: [0x09, 0x09]) != nil else { return }
+    body = []
+  }
 }

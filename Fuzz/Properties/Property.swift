@@ -8,6 +8,9 @@ public enum Property: String, CaseIterable, Sendable {
   case contentType = "content-type"
   /// An encoded form is parsed to the same parts, or is refused when it is laid out.
   case roundTrip = "round-trip"
+  /// The events of a response don't depend on how it is divided; what is accepted can be written again, and nothing after the end
+  /// belongs to the response.
+  case response
 
   /// Checks the property for the input that the bytes choose.
   ///
@@ -19,6 +22,7 @@ public enum Property: String, CaseIterable, Sendable {
     case .disposition: try checkDisposition(&choices)
     case .contentType: try checkContentType(&choices)
     case .roundTrip: try checkRoundTrip(&choices)
+    case .response: try checkResponse(&choices)
     }
   }
 

@@ -22,6 +22,7 @@ package enum HTTPSyntax {
 
   /// RFC 9110 §5.6.2: tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_"
   /// / "`" / "|" / "~" / DIGIT / ALPHA.
+  @inlinable
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     if byte.isASCIILetterOrDigit { return true }
     switch byte {
@@ -48,6 +49,7 @@ package enum HTTPSyntax {
 
   /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". The only control
   /// character in the grammar of the RFC is the tab. Bytes over 0x7F are allowed, because names are UTF-8.
+  @inlinable
   package static func isFieldValueByte(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

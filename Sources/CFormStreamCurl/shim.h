@@ -85,30 +85,6 @@ static inline CURLcode formstream_easy_get_text(CURL *easy, CURLINFO info, const
   return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode formstream_easy_get_list(
-    CURL *easy, CURLINFO info, struct curl_slist **value) {
-  return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLSHcode formstream_share_set_long(CURLSH *share, CURLSHoption option, long value) {
-  return curl_share_setopt(share, option, value);
-}
-
-static inline CURLSHcode formstream_share_set_pointer(
-    CURLSH *share, CURLSHoption option, void *value) {
-  return curl_share_setopt(share, option, value);
-}
-
-static inline CURLSHcode formstream_share_set_lock(
-    CURLSH *share, void (*function)(CURL *, curl_lock_data, curl_lock_access, void *)) {
-  return curl_share_setopt(share, CURLSHOPT_LOCKFUNC, function);
-}
-
-static inline CURLSHcode formstream_share_set_unlock(
-    CURLSH *share, void (*function)(CURL *, curl_lock_data, void *)) {
-  return curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, function);
-}
-
 static inline CURLMcode formstream_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

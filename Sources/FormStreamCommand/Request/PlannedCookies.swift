@@ -22,11 +22,21 @@ extension HTTPHeaders {
 
 extension CookiePolicy {
   /// Whether the session keeps cookies, and the files that it loads cookies from.
-  init(_ arguments: RequestArguments, _ notes: inout [String]) throws(Failure) {
+  ///
+  /// - Parameter knowsPublicSuffixes: whether there is a list of the domains that no server may set cookies for.
+  init(
+    _ arguments: RequestArguments, _ notes: inout [String],
+    knowsPublicSuffixes: @autoclosure () -> Bool = CookiePolicy.knowsPublicSuffixes
+  ) throws(Failure) {
     let files = arguments.cookies.filter { !$0.isCookie }
-    guard !files.isEmpty else {
-      self = arguments.cookieJar == nil ? .none : .session()
+    guard !files.isEmpty || arguments.cookieJar != nil else {
+      self = .none
       return
+    }
+    if !knowsPublicSuffixes() {
+      notes.append(
+        "libpsl is not installed, so servers can set cookies for domains such as co.uk, where others get them, too: install libpsl5."
+      )
     }
     var existing: [LocalPath] = []
     // As with curl, an empty name only makes the session keep the cookies that the server sets.

@@ -15,7 +15,7 @@ package enum RetryAfter {
       // A number that overflows is longer than any client waits.
       return min(.seconds(Int64(value) ?? .max), longest)
     }
-    guard let date = HTTPDate.strictSeconds(value) else { return nil }
+    guard let date = HTTPDate.strictSeconds(value, now: now) else { return nil }
     return min(max(.seconds(date) - now, .zero), longest)
   }
 

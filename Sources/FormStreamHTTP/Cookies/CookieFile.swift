@@ -4,19 +4,20 @@ import FormStreamPlatform
 /// A file of cookies, in the format of Netscape's browser.
 enum CookieFile {
   private static let maximumSize = 16 * 1024 * 1024
-  /// About the longest line that the curl command reads. If the first cookie has more than 8 KiB, libcurl 7.88 writes a header
-  /// line without its end, so that the next header is read as the cookie.
+  /// About the longest line that the curl command reads. A cookie that a server sets is shorter.
   private static let maximumCookieSize = 5000
 
-  /// The cookie lines of a file, as bytes: a cookie's value need not be UTF-8.
-  static func lines(of path: LocalPath) throws(TransferError) -> [[UInt8]] {
+  /// The cookies of a file, in its order.
+  ///
+  /// - Parameter now: the time since 1970, in seconds.
+  static func cookies(of path: LocalPath, now: Int64) throws(TransferError) -> [Cookie] {
     let bytes: [UInt8]
     do throws(MultipartError) {
       bytes = try PartBody.file(path).layout().bytes(limit: maximumSize)
     } catch {
       throw TransferError(error)
     }
-    var lines: [[UInt8]] = []
+    var cookies: [Cookie] = []
     // The file may be the head of a response, as curl's -D writes it: then only the cookies count.
     let isHead = bytes.starts(with: "HTTP/".utf8)
     // In a `String`, CR LF would be one character, which is no line feed.
@@ -24,32 +25,27 @@ enum CookieFile {
       let line = line.last == 0x0D ? line.dropLast() : line
       if isComment(line) || isHead && !isHeader(line) { continue }
       try check(line, number: index + 1, of: path)
-      lines.append(Array(line))
+      // As in curl, a line that is cut off, or whose numbers are none, has no cookie.
+      guard let cookie = isHeader(line) ? cookie(ofHeader: line, now: now) : cookie(of: line) else { continue }
+      cookies.append(cookie)
     }
-    return lines
-  }
-
-  /// Whether the cookie of a line has expired, so that it is not sent any more. libcurl keeps an expired cookie until the next
-  /// time that it searches for cookies.
-  static func hasEnded(_ line: [UInt8]) -> Bool {
-    let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
-    guard fields.count == 6, let end = Int64(String(decoding: fields[4], as: UTF8.self)), end != 0
-    else { return false }
-    return end < timeSince1970().components.seconds
+    return cookies
   }
 
   /// Whether a line is a comment. An empty line counts as one.
   private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
     line.allSatisfy { $0 == 0x20 || $0 == 0x09 }
-      || line.first == UInt8(ascii: "#") && !line.starts(with: "#HttpOnly_".utf8)
+      || line.first == UInt8(ascii: "#") && !line.starts(with: httpOnlyMark)
   }
 
   private static func isHeader(_ line: ArraySlice<UInt8>) -> Bool {
-    String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
+    String(decoding: line.prefix(headerStart.utf8.count), as: UTF8.self).lowercased() == headerStart
   }
 
+  private static let headerStart = "set-cookie:"
+
   /// Checks a line. Every line that is no cookie is an error, so that a file in another format is not mistaken for a file
-  /// without cookies. libcurl takes some words, such as `ALL`, for commands.
+  /// without cookies.
   private static func check(
     _ line: ArraySlice<UInt8>, number: Int, of path: LocalPath
   ) throws(TransferError) {
@@ -59,10 +55,72 @@ enum CookieFile {
     guard isHeader || pieces.count == 5 && pieces[4].contains(0x09), !line.contains(0) else {
       throw .notACookie(line: number, of: path)
     }
-    // libcurl itself checks the length of cookies that a server sets.
+    // A server could refuse every request with such a cookie.
+    guard isHeader || !line.contains(where: \.isControlExceptTab) else {
+      throw .controlCharacterInCookie(line: number, of: path)
+    }
     guard isHeader || pieces[4].count <= maximumCookieSize else {
       throw .cookieTooLong(line: number, of: path, limit: maximumCookieSize)
     }
+  }
+
+  // MARK: Lines
+
+  private static let httpOnlyMark = Array("#HttpOnly_".utf8)
+  private static let (yes, no) = (Array("TRUE".utf8), Array("FALSE".utf8))
+
+  /// A cookie as a line of a file, as curl writes it: the domain, whether it has other hosts, the path, whether the cookie needs
+  /// encryption, when it expires, its name and its value.
+  static func line(of cookie: Cookie) -> [UInt8] {
+    let domain = (cookie.isHostOnly ? [] : [UInt8(ascii: ".")]) + cookie.domain
+    let fields = [
+      (cookie.isHTTPOnly ? httpOnlyMark : []) + domain, cookie.isHostOnly ? no : yes, cookie.path,
+      cookie.isSecure ? yes : no, Array("\(cookie.expiry ?? 0)".utf8), cookie.name, cookie.value,
+    ]
+    return Array(fields.joined(separator: [0x09]))
+  }
+
+  /// The cookie of a line in Netscape's format; nil if the line has none.
+  private static func cookie(of line: ArraySlice<UInt8>) -> Cookie? {
+    let isHTTPOnly = line.starts(with: httpOnlyMark)
+    let line = isHTTPOnly ? line.dropFirst(httpOnlyMark.count) : line
+    var fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
+    // curl takes several tabs for one. A line of seven fields is read as it stands, because some programs write an empty path,
+    // an empty date or an empty name.
+    if fields.count != 7 || isWord(fields[2]) { fields = line.split(separator: 0x09) }
+    // Some programs leave out the path.
+    if fields.count > 2, isWord(fields[2]) { fields.insert([UInt8(ascii: "/")], at: 2) }
+    if fields.count == 6 { fields.append([]) }
+    guard fields.count == 7, !fields[0].isEmpty, let expiry = expiry(fields[4]) else { return nil }
+    let domain = fields[0].first == UInt8(ascii: ".") ? fields[0].dropFirst() : fields[0]
+    let path = fields[2].withoutQuotes.first == UInt8(ascii: "/") ? Array(fields[2]) : [UInt8(ascii: "/")]
+    let cookie = Cookie(
+      name: Array(fields[5]), value: Array(fields[6]), domain: domain.map(\.asciiLowercased),
+      isHostOnly: !isTrue(fields[1]), path: path,
+      isSecure: isTrue(fields[3]), isHTTPOnly: isHTTPOnly, expiry: expiry == 0 ? nil : expiry, isFromServer: false)
+    let namesNothing = cookie.name.isEmpty && cookie.value.isEmpty
+    return !namesNothing && cookie.keepsPromiseOfName(namesDomain: false, namesPath: true) ? cookie : nil
+  }
+
+  private static func isWord(_ field: ArraySlice<UInt8>) -> Bool { field.elementsEqual(yes) || field.elementsEqual(no) }
+
+  private static func isTrue(_ field: ArraySlice<UInt8>) -> Bool { field.map(\.asciiLowercased).elementsEqual("true".utf8) }
+
+  /// When a cookie expires; 0 for a session cookie, nil if the field has no number. Fractions of a second are ignored.
+  private static func expiry(_ field: ArraySlice<UInt8>) -> Int64? {
+    field.isEmpty ? 0 : Int64(String(decoding: field.trimmingBlanks().prefix(while: \.isASCIIDigit), as: UTF8.self))
+  }
+
+  /// The cookie of a `Set-Cookie` header; nil if the line has none. Without a domain, it belongs to the host of the session's
+  /// first request. The file is the user's, so the domain may be any, and the cookie may be `Secure`.
+  private static func cookie(ofHeader line: ArraySlice<UInt8>, now: Int64) -> Cookie? {
+    guard let set = SetCookie(line.dropFirst(headerStart.utf8.count)) else { return nil }
+    let isAddress = set.domain.map { addressBytes(String(decoding: $0, as: UTF8.self)) != nil } ?? true
+    let cookie = Cookie(
+      name: set.name, value: set.value, domain: set.domain ?? [], isHostOnly: isAddress,
+      path: set.path ?? [UInt8(ascii: "/")], isSecure: set.isSecure, isHTTPOnly: set.isHTTPOnly,
+      expiry: set.expiry(now: now), isFromServer: false)
+    return cookie.keepsPromiseOfName(namesDomain: set.domain != nil, namesPath: set.path != nil) ? cookie : nil
   }
 }
 
@@ -96,7 +154,7 @@ extension TransferSession {
   /// - Throws: `invalidSetting` if the session keeps no cookies.
   package func cookieText() throws(TransferError) -> [UInt8] {
     guard let cookieJar else { throw .noCookiesKept }
-    let lines = [Array("# Netscape HTTP Cookie File".utf8), []] + (try cookieJar.lines())
+    let lines = [Array("# Netscape HTTP Cookie File".utf8), []] + cookieJar.lines
     return Array(lines.joined(separator: [0x0A])) + [0x0A]
   }
 }

@@ -1,9 +1,9 @@
 public import FormStreamMultipart
 
-/// Whether a session keeps cookies (RFC 6265).
+/// Whether a session keeps cookies (RFC 6265bis).
 ///
-/// Cookies are kept and sent by libcurl's rules: by domain, path, age and `Secure`, and not for public suffixes. Cookies are
-/// secrets: no trace, error or record shows them. If a request has a `Cookie` header of its own, the header is sent in one line
+/// Cookies are kept and sent by domain, path, age and `Secure`, and not for public suffixes such as `co.uk`, which libpsl knows. If
+/// libpsl is not installed, only domains of one label, such as `com`, are refused as public suffixes. Cookies are secrets: no trace, error or record shows them. If a request has a `Cookie` header of its own, the header is sent in one line
 /// with the session's cookies. The header is not sent to another origin.
 public struct CookiePolicy: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
@@ -15,6 +15,9 @@ public struct CookiePolicy: Sendable, Hashable {
 
   /// The files whose cookies a session begins with.
   package var files: [LocalPath] { if case .session(let files, _) = kind { files } else { [] } }
+
+  /// Whether libpsl is installed, which knows the public suffixes.
+  package static var knowsPublicSuffixes: Bool { PublicSuffixes.installed != nil }
 
   /// No cookies are kept. A server's `Set-Cookie` is only in its response.
   public static let none = CookiePolicy(kind: .none)

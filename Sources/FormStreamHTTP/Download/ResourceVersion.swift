@@ -64,8 +64,8 @@ struct ResourceVersion: Equatable, Sendable {
   /// RFC 9110 §8.8.2.2: Last-Modified is strong if there is "a Date value which is at least one second after the
   /// Last-Modified value": within one second, a resource may change twice.
   private var isDateStrong: Bool {
-    guard let lastModified = lastModified.flatMap(HTTPDate.strictSeconds),
-      let date = date.flatMap(HTTPDate.strictSeconds)
+    guard let lastModified = lastModified.flatMap({ HTTPDate.strictSeconds($0) }),
+      let date = date.flatMap({ HTTPDate.strictSeconds($0) })
     else { return false }
     return date > lastModified
   }

@@ -147,6 +147,11 @@ extension TransferError {
       line, path, "is a cookie of more than \(counted(limit, "byte", "bytes")), which can't be sent: remove it.")
   }
 
+  static func controlCharacterInCookie(line: Int, of path: LocalPath) -> TransferError {
+    cookiesUnusable(
+      line, path, "is a cookie with a control character, which servers refuse: remove it.")
+  }
+
   private static func cookiesUnusable(
     _ line: Int, _ path: LocalPath, _ fault: String
   ) -> TransferError {

@@ -13,8 +13,7 @@ extension CurlEasy {
     setTLS(request)
     setProxy(request)
     setAddresses(request)
-    if let jar = request.cookieJar { useCookies(of: jar) }
-    if let cookies = request.ownCookies { set(CURLOPT_COOKIE, cookies) }
+    if let cookies = request.cookieLine { set(CURLOPT_COOKIE, bytes: cookies) }
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.timeLimits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
@@ -127,7 +126,7 @@ extension CurlEasy {
     var lines: [String] = []
     // libcurl removes a header that is written `name:`; `name;` sends it with an empty value.
     for field in request.headers.fields
-    where request.ownCookies == nil || !field.name.isSameHeaderName(as: "Cookie") {
+    where request.cookieJar == nil || !field.name.isSameHeaderName(as: "Cookie") {
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     lines.append(request.expectTimeout == nil ? "Expect:" : "Expect: 100-continue")

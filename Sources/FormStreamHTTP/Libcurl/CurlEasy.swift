@@ -13,8 +13,6 @@ final class CurlEasy {
   var makeCertificateCheck: ((CurlEasy) -> CertificateCheck?)?
   /// The check of the certificates of the last connection.
   var certificateCheck: CertificateCheck?
-  /// The cookies of the transfer. libcurl uses the jar until the handle is freed.
-  var cookieJar: CookieJar?
   /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
   /// the request.
   private var isPaused = (reading: false, receiving: false, all: false)

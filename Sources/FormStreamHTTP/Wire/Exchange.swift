@@ -127,6 +127,10 @@ final class Exchange: @unchecked Sendable {
         })
     }
     let session = request.session
+    if let jar = request.cookieJar {
+      let place = request.cookiePlace
+      collector.keepCookies = { jar.keep($0, from: place) }
+    }
     collector.bytesRead = { [weak self] in self?.upload.read ?? 0 }
     collector.makeWriter = { target, decoder, head in
       let notify: @Sendable () -> Void = { engine.targetMoved(id) }

@@ -43,6 +43,8 @@ final class ResponseCollector {
   var makeWriter: ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
   /// Asks for the target of the last response, given its head; nil if the program is not asked.
   var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
+  /// Keeps the cookies of a final response; set by the exchange if the session keeps cookies.
+  var keepCookies: ((HTTPHeaders) -> Void)?
   /// Returns whether a response with this target and status stays in memory; set by the exchange.
   var keepsInMemory: ((ResponseTarget, _ status: Int) -> Bool)?
   /// The target that was chosen for the response; nil if none was.
@@ -335,6 +337,7 @@ final class ResponseCollector {
       }
     }
     status = lastStatus
+    keepCookies?(headers)
     // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends this header with
     // another status has sent a part as if it were the whole.
     guard

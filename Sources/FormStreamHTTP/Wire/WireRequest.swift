@@ -93,13 +93,17 @@ final class WireRequest {
     options.maximumRate.map { .seconds(Double(maximumPiece) / Double(max($0, 1))) } ?? .zero
   }
 
-  /// The request's own cookies if they are sent in one line with the session's cookies; nil otherwise.
+  /// Where the request goes, as far as the session's cookies depend on it.
+  var cookiePlace: CookiePlace { CookiePlace(url, hostHeader: headers["Host"]) }
+
+  /// The value of the `Cookie` header if the session keeps cookies; nil if there is none, or if the session keeps none. The
+  /// request's own cookies are in it.
   ///
-  /// RFC 6265 §5.4: "the user agent MUST NOT attach more than one Cookie header field".
-  var ownCookies: String? {
-    guard cookieJar != nil else { return nil }
-    let own = headers.fields.filter { $0.name.isSameHeaderName(as: "Cookie") }.map(\.value)
-    return own.isEmpty ? nil : own.joined(separator: "; ")
+  /// RFC 6265bis §5.8.1: "the user agent MUST NOT attach more than one Cookie header field".
+  var cookieLine: [UInt8]? {
+    guard let cookieJar else { return nil }
+    let own = headers.fields.filter { $0.name.isSameHeaderName(as: "Cookie") }.map(\.bytes)
+    return cookieJar.line(to: cookiePlace, own: own.isEmpty ? nil : Array(own.joined(separator: "; ".utf8)))
   }
 
   var isEncrypted: Bool { url.origin.scheme == "https" && testSocket == nil }

@@ -51,3 +51,21 @@ let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 package func loadedFunction<Function>(named name: String) -> Function? {
   dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
 }
+
+/// A library that is loaded while the program runs, because only few runs need it. It stays loaded.
+///
+/// C: `dlopen`, `dlsym`
+package struct LoadedLibrary: @unchecked Sendable {
+  private let handle: UnsafeMutableRawPointer
+
+  /// Nil if the library is not installed.
+  package init?(named name: String) {
+    guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { return nil }
+    self.handle = handle
+  }
+
+  /// Finds a function; nil if there is none. `Function` is its C type, as for `loadedFunction`.
+  package func function<Function>(named name: String) -> Function? {
+    dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
+  }
+}

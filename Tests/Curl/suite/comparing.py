@@ -27,8 +27,8 @@ class Shape:
             if name.lower() not in IGNORED - wanted:
                 value = digest(value) if value.startswith(b"Digest ") else plain(value)
                 if name.lower() == b"cookie":
-                    # curl puts no blank between the cookies of two -b.
-                    value = re.sub(rb"; *", b"; ", value)
+                    # curl puts no blank between the cookies of two -b, and has another order: docs/cookies.md says so.
+                    value = b"; ".join(sorted(re.split(rb"; *", value)))
                 self.headers.setdefault(name.lower(), []).append(value)
         self.body = plain(request.body)
 
@@ -73,10 +73,10 @@ def plain_output(content):
 
 
 def jar(content):
-    """A file of cookies without its comments."""
+    """A file of cookies without its comments, with domains in lower case."""
     if b"HTTP Cookie File" not in content:
         return content
-    return b"\n".join(sorted(line for line in content.splitlines()
+    return b"\n".join(sorted(re.sub(rb"^[^\t]*", lambda domain: domain[0].lower(), line) for line in content.splitlines()
                              if line.strip() and (not line.startswith(b"#") or line.startswith(b"#HttpOnly_"))))
 
 

@@ -36,6 +36,54 @@ import Testing
     #expect(server.requests.last?.values(of: "Cookie") == ["a=1; own=2; other=3"])
   }
 
+  @Test func `a redirect, a retry and an answer to a challenge send the cookies of the response before`() async throws {
+    let server = try ScriptedServer(requests: [
+      .good(307, headers: [("Location", "/next"), ("Set-Cookie", "a=1; Path=/")]),
+      .good(503, headers: [("Retry-After", "0"), ("Set-Cookie", "b=1")]),
+      .good(401, headers: [("WWW-Authenticate", #"Digest realm="r", nonce="n", qop="auth""#), ("Set-Cookie", "a=2; Path=/")]),
+      .good(headers: [("Set-Cookie", "c=1")]), .good(),
+    ])
+    let session = try session(.session())
+    var request = try TransferRequest(.get, server.url)
+    request.credentials = .digest(user: "u", password: "p")
+    request.options.retry = RetryPolicy(attempts: 2)
+    request.options.retry.baseDelay = .milliseconds(1)
+    let result = await session.result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    request.credentials = nil
+    _ = await session.result(of: request)
+    #expect(
+      server.requests.map { $0.header("Cookie") } == [nil, "a=1", "a=1; b=1", "a=2; b=1", "a=2; b=1; c=1"])
+  }
+
+  /// RFC 6265bis §5.2: "User agents MAY ignore Set-Cookie header fields contained in responses with 100-level status codes". A
+  /// response that can't be read as one must not change what later requests send.
+  @Test func `interim responses and trailers set no cookies`() async throws {
+    let server = try ScriptedServer { _ in
+      [
+        .readBody, .informational(103, headers: [("Set-Cookie", "interim=1")]),
+        .respond(
+          200, headers: [("Set-Cookie", "final=1")],
+          framing: .chunked(trailers: [("Set-Cookie", "trailer=1")])),
+      ]
+    }
+    let session = try session(.session())
+    for _ in 0..<2 { #expect(await session.result(of: try makeRequest(server.url)).outcome == .ok) }
+    #expect(server.requests.map { $0.header("Cookie") } == [nil, "final=1"])
+  }
+
+  /// As in curl.
+  @Test func `cookies belong to the host of a Host header`() async throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "a=1; Domain=a.example")]) }
+    let session = try session(.session())
+    for host in ["a.example:81", "b.a.example", "c.example", nil] {
+      var request = try makeRequest(server.url)
+      if let host { request.headers.append("Host", host) }
+      _ = await session.result(of: request)
+    }
+    #expect(server.requests.map { $0.header("Cookie") } == [nil, "a=1", nil, nil])
+  }
+
   @Test func `cookies stay with their domain, and those of a header with their origin`()
     async throws
   {

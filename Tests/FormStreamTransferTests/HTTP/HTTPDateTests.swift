@@ -3,6 +3,8 @@ import FormStreamTransfer
 import Glibc
 import Testing
 
+@testable import FormStreamHTTP
+
 /// Dates as HTTP writes them, of any time that a server or a file may name.
 @Suite struct HTTPDateTests {
   /// RFC 9110 §5.6.7: day-name "," SP day SP month SP year SP hour ":" minute ":" second SP GMT
@@ -40,5 +42,40 @@ import Testing
       #expect(words[4].split(separator: ":").compactMap { CInt($0) } == clock, "\(seconds)")
       if fields.tm_year >= 0 { #expect(HTTPDate.seconds(words.joined(separator: " ")) == seconds) }
     }
+  }
+
+  @Test(
+    arguments: [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "sun, 06 nov 1994 08:49:37 GMT",
+    ])
+  func `each format of HTTP is read`(text: String) {
+    #expect(HTTPDate.strictSeconds(text) == 784_111_777)
+  }
+
+  @Test(
+    arguments: [
+      "06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
+      "Sun, 6 Nov 1994 08:49:37 GMT", "Son, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
+      "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+      "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1994 :8:49:37 GMT",
+      "Sun, 06 Nov 0000 08:49:37 GMT", "Sonday, 06-Nov-94 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT",
+      "Sun Nov 6 08:49:37 1994", "784111777", "",
+    ])
+  func `no other format is one of HTTP`(text: String) {
+    #expect(HTTPDate.strictSeconds(text) == nil)
+  }
+
+  /// RFC 9110 §5.6.7. libcurl takes all years up to 70 for years after 2000, and all others for years before.
+  @Test(
+    arguments: [
+      (2026, "26", 2026), (2026, "75", 2075), (2026, "76", 2076), (2026, "77", 1977), (2026, "00", 2000),
+      (1999, "49", 2049), (1999, "50", 1950), (2060, "11", 2011),
+    ])
+  func `a year of two digits is at most fifty years ahead`(now: Int, digits: String, year: Int) throws {
+    let moment = CalendarTime(year: now, month: 7, day: 1).secondsSince1970
+    let seconds = try #require(
+      HTTPDate.strictSeconds("Sunday, 01-Jan-\(digits) 00:00:00 GMT", now: .seconds(moment)))
+    #expect(seconds == CalendarTime(year: year, month: 1, day: 1).secondsSince1970)
   }
 }

@@ -299,6 +299,18 @@ struct AnsweringTests {
     #expect(second.text == "a=1 Bearer t")
   }
 
+  /// libcurl, which kept the cookies before, saw a connection without encryption.
+  @Test func `a Secure cookie goes to https alone, as with a server`() async throws {
+    var configuration = TransferSession.Configuration()
+    configuration.cookies = .session()
+    let session = try TransferSession(configuration) { request in
+      .text(request.headers["Cookie"] ?? "-", headers: ["Set-Cookie": "a=1; Secure"])
+    }
+    for (url, text) in [("http://h/", "-"), ("https://h/", "-"), ("https://h/", "a=1"), ("http://h/", "-")] {
+      #expect(try await session.get(url).text == text)
+    }
+  }
+
   /// Its threads would keep the server.
   @Test func `the session's end ends its server`() async throws {
     weak var kept: Kept?

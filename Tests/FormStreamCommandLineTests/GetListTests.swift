@@ -7,7 +7,8 @@ import Testing
   private func place(_ server: ScriptedServer) throws -> TemporaryDirectory {
     let place = try TemporaryDirectory()
     for (name, lines) in [
-      ("list", ["URL/a"]), ("twice", ["URL/a", "URL/x/a"]), ("nameless", ["URL/a/"]), ("three", ["URL/1", "URL/2", "URL/3"]), ("other", ["URL/there"]),
+      ("list", ["URL/a"]), ("twice", ["URL/a", "URL/x/a"]), ("nameless", ["URL/a/"]), ("three", ["URL/1", "URL/2", "URL/3"]),
+      ("other", ["URL/there"]),
     ] {
       try place.write(
         name, lines.map { "\($0.replacing("URL/", with: "\(server.url)/"))\n" }.joined())
@@ -105,7 +106,8 @@ import Testing
     let lines = result.output.split(separator: "\n")
     #expect(result.exit == 66 && lines.count == 5, "\(result)")
     for (index, beginning) in [
-      #""index":0,"list":null,"line":null,"url":"\#(server.url)/z","#, #""index":1,"list":"standard input","line":2,"url":"\#(server.url)/a","#,
+      #""index":0,"list":null,"line":null,"url":"\#(server.url)/z","#,
+      #""index":1,"list":"standard input","line":2,"url":"\#(server.url)/a","#,
       #""index":2,"list":"standard input","line":3,"url":null,"method":"GET","status":null,"outcome":"failed","attempts":0,"#,
       #""index":3,"list":"standard input","line":4,"url":"\#(server.url)/x/a","#,
     ].enumerated() where index < lines.count {
@@ -119,7 +121,8 @@ import Testing
     let server = try ScriptedServer { _ in [.unexpected] }
     let result = try formstream("get", "--json", "-j", "2", "-X", "POST", "-o", "none/x", "\(server.url)/a")
     #expect(result.exit == 74 && server.connectionCount == 0, "\(result)")
-    #expect(result.output.contains(#""index":0,"list":null,"line":null,"url":"\#(server.url)/a","method":"POST","status":null,"#))
+    #expect(
+      result.output.contains(#""index":0,"list":null,"line":null,"url":"\#(server.url)/a","method":"POST","status":null,"#))
     #expect(result.output.contains(#""error":{"code":"response-not-stored","#), "\(result.output)")
   }
 

@@ -91,7 +91,7 @@ import Testing
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(result.output.hasSuffix("}\n"))
     for part in [
-      #"{"schema":"formstream.result/5","index":0,"line":null,"url":"\#(server.url)/x","method":"POST","status":200,"outcome":"ok","attempts":1,"redirects":0,"content_length":3,"framing":"content-length","bytes_sent":3,"wire_bytes":3,"seconds":"#,
+      #"{"schema":"formstream.result/5","index":0,"list":null,"line":null,"url":"\#(server.url)/x","method":"POST","status":200,"outcome":"ok","attempts":1,"redirects":0,"content_length":3,"framing":"content-length","bytes_sent":3,"wire_bytes":3,"seconds":"#,
       #""sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad""#,
       #""response":{"headers":[["X-A","1"],["Content-Length","4"]],"body":"fine","body_b64":null,"truncated":false,"end_known":true},"error":null}"#,
     ] {

@@ -1,5 +1,6 @@
 import FormStreamBatch
 import FormStreamHTTP
+import FormStreamJSON
 import FormStreamMultipart
 import FormStreamPlatform
 

@@ -62,7 +62,8 @@ struct RequestSeries {
   /// Notes how a request has ended, and prints the note about its end, or its failure.
   mutating func note(_ ending: ResultReport.Ending, storedIn file: LocalPath?) {
     last = ending
-    if let file = last.file ?? file, last.failure == nil, !last.isSkipped, !isOutputFile(file), let named = FileAtPath(at: file) {
+    if let file = last.file ?? file, last.failure == nil, !last.isSkipped, !isOutputFile(file), let named = FileAtPath(at: file)
+    {
       if stored.count < Self.maximumStored || stored[named] != nil {
         stored[named] = file
       } else {

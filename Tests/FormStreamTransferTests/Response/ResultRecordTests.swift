@@ -66,17 +66,17 @@ import Testing
       error: .failure(code: "refused", "Nobody listens at [::1]:1."))
     #expect(
       record.description
-        == #"{"schema":"formstream.result/5","index":0,"line":null,"url":"http://[::1]:1/","#
+        == #"{"schema":"formstream.result/5","index":0,"list":null,"line":null,"url":"http://[::1]:1/","#
         + #""method":"POST","status":null,"#
         + #""outcome":"retryable","attempts":3,"redirects":1,"content_length":null,"#
         + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"idempotency_key":null,"#
         + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#
         + #""response":null,"error":{"code":"refused","message":"Nobody listens at [::1]:1."}}"#)
-    let unsent = RequestPlace(index: 3, line: 4).recordOfUnsent(
-      url: nil, method: .get, error: .failure(code: "invalid-url", "No URL."))
+    let unsent = RequestPlace(index: 3, list: "urls", line: 4).recordOfUnsent(
+      url: nil, method: .get, outcome: "failed", error: .failure(code: "invalid-url", "No URL."))
     #expect(
       unsent.description
-        == #"{"schema":"formstream.result/5","index":3,"line":4,"url":null,"method":"GET","status":null,"#
+        == #"{"schema":"formstream.result/5","index":3,"list":"urls","line":4,"url":null,"method":"GET","status":null,"#
         + #""outcome":"failed","attempts":0,"redirects":0,"content_length":null,"framing":"none","#
         + #""bytes_sent":0,"wire_bytes":0,"seconds":0.0,"sha256":null,"idempotency_key":null,"#
         + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#

@@ -40,7 +40,7 @@ import Testing
       totalBytesSent: 5_000_065_536, duration: .nanoseconds(12_345_678_900),
       sha256: SHA256Digest(String(repeating: "ba", count: 32)), key: IdempotencyKey("key"))
     let record = result.record(
-      at: RequestPlace(index: 7, line: 9), outcome: .ok, received: 7,
+      at: RequestPlace(index: 7, list: "urls", line: 9), outcome: .ok, received: 7,
       stored: .init(
         path: LocalPath(bytes: [0x61, 0xFF]),
         sha256: SHA256Digest(String(repeating: "ab", count: 32)),
@@ -48,7 +48,8 @@ import Testing
       includesBody: true, showsSetCookie: false, error: nil)
     #expect(
       record.description
-        == #"{"schema":"formstream.result/5","index":7,"line":9,"url":"https://example.com/in?a=1","#
+        == #"{"schema":"formstream.result/5","index":7,"list":"urls","line":9,"#
+        + #""url":"https://example.com/in?a=1","#
         + #""method":"POST","status":201,"outcome":"ok","attempts":2,"redirects":1,"#
         + #""content_length":5000000000,"framing":"content-length","bytes_sent":5000000000,"#
         + #""wire_bytes":5000065536,"seconds":12.345679,"#

@@ -81,6 +81,7 @@ let package = Package(
     module(
       "FormStreamMediaTypes", ["CFormStreamMagic", "FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStreamJSON", ["FormStreamPlatform"]),
+    module("FormStreamNet", ["CFormStreamSystem", "FormStreamPlatform"]),
     module(
       "FormStreamHTTP",
       [
@@ -146,7 +147,10 @@ let package = Package(
       ],
       path: "Extremes"),
 
+    probe("formstream-loop-probe", ["FormStreamNet"], path: "Loop"),
+
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
+    tests(of: "FormStreamNet", ["FormStreamNet", "FormStreamPlatform", "formstream-loop-probe"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
     tests(of: "FormStreamMultipart", ["FormStreamMultipart", "FormStreamFuzzProperties"]),
     tests(of: "FormStreamJSON", ["FormStreamJSON"]),

@@ -87,7 +87,10 @@ import Testing
 
   @Test func `given addresses are used in place of others, the last one first`() async throws {
     let (loop, service) = (try TestLoop(), try NameService())
-    let overrides = ["a.example:80:10.0.0.1", "*:443:10.0.0.2", "+A.example:80:10.0.0.3,[::5],::6", "b.example:443:10.0.0.4", "10.9.9.9:80:10.0.0.5"]
+    let overrides = [
+      "a.example:80:10.0.0.1", "*:443:10.0.0.2", "+A.example:80:10.0.0.3,[::5],::6", "b.example:443:10.0.0.4",
+      "10.9.9.9:80:10.0.0.5",
+    ]
     let resolver = Resolver(overrides: overrides.compactMap { HostOverride($0) }, ask: service.ask)
     #expect(try await find(resolver, "a.example", on: loop) == .success(["10.0.0.3:80", "[::5]:80", "[::6]:80"]))
     #expect(try await find(resolver, "A.EXAMPLE.", .ipv6, on: loop) == .success(["[::5]:80", "[::6]:80"]))
@@ -100,7 +103,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "a", "a:80", ":80:1.2.3.4", "a:0:1.2.3.4", "a:65536:1.2.3.4", "a:+1:1.2.3.4", "a:80:", "a:80:b.example", "a:80:1.2.3.4,",
+    "", "a", "a:80", ":80:1.2.3.4", "a:0:1.2.3.4", "a:65536:1.2.3.4", "a:+1:1.2.3.4", "a:80:", "a:80:b.example",
+    "a:80:1.2.3.4,",
     "[::1:80:1.2.3.4", "[]:80:1.2.3.4", "[::1]80:1.2.3.4", "a:80:[::1", "+:80:1.2.3.4",
   ])
   func `a text of another form gives no addresses`(_ text: String) {
@@ -166,48 +170,58 @@ import Testing
     #expect(service.asked.withLock { $0 } == ["a.example"])
   }
 
-  @Test func `a thousand abandoned lookups that block use up 32 threads, and no more wait`() async throws {
+  /// Asks for a host on the loop, and returns who waits for the answer.
+  private func ask(
+    _ resolver: Resolver, _ host: String, port: UInt16 = 80, on loop: TestLoop,
+    _ completion: @escaping @Sendable (Resolver.Answer) -> Void
+  ) async throws -> Resolver.Waiter {
+    let waiter: Resolver.Waiter? = try await loop.run { [loop = loop.loop] in
+      let finding = resolver.find(host, port: port, .any, on: loop, completion: completion)
+      if case .awaited(let waiter) = finding { return waiter }
+      return nil
+    }
+    return try #require(waiter)
+  }
+
+  @Test func `a thousand abandoned lookups use up 32 threads if they block, and nothing otherwise`() async throws {
     let (loop, service) = (try TestLoop(), try NameService(isOpen: false))
     let resolver = Resolver(ask: service.ask)
-    let answers = Guarded(0)
+    let (abandoned, answers) = (Guarded(0), Guarded(0))
+    var waiters: [Resolver.Waiter] = []
     for number in 0..<1000 {
-      try await loop.run { [loop = loop.loop] in
-        let finding = resolver.find("host-\(number).example", port: 80, .any, on: loop) { _ in answers.withLock { $0 += 1 } }
-        if case .awaited(let waiter) = finding { waiter.cancel() }
-      }
+      waiters.append(
+        try await ask(resolver, "host-\(number).example", on: loop) { _ in abandoned.withLock { $0 += 1 } })
     }
+    // The system can't be interrupted once it has been asked.
     _ = await service.blocked.awaited { $0 == 32 }
-    #expect(resolver.counts.threads == 32)
-    #expect(resolver.counts.queue == 0)
+    #expect(resolver.counts.queue == 968)
+    try await loop.run { [waiters] in for waiter in waiters { waiter.cancel() } }
+    #expect(resolver.counts.threads == 32 && resolver.counts.queue == 0)
     // Those who have not given up wait for the first thread that is free.
     for number in 0..<10 {
-      try await loop.run { [loop = loop.loop] in
-        _ = resolver.find("waiting-\(number).example", port: 80, .any, on: loop) { _ in answers.withLock { $0 += 1 } }
-      }
+      _ = try await ask(resolver, "waiting-\(number).example", on: loop) { _ in answers.withLock { $0 += 1 } }
     }
-    #expect(resolver.counts.queue == 10)
+    #expect(resolver.counts.threads == 32 && resolver.counts.queue == 10)
     service.gate.open()
     #expect(await answers.awaited { $0 == 10 } == 10)
     #expect(await eventually { resolver.counts.threads == 0 })
     #expect(service.asked.withLock { $0.count } == 42)
-    #expect(answers.withLock { $0 } == 10)
+    #expect(answers.withLock { $0 } == 10 && abandoned.withLock { $0 } == 0)
   }
 
   @Test func `who comes after an abandoned lookup gets its answer`() async throws {
     let (loop, service) = (try TestLoop(), try NameService(isOpen: false))
     let resolver = Resolver(ask: service.ask)
     let cancelled = Guarded(0)
-    try await loop.run { [loop = loop.loop] in
-      guard case .awaited(let waiter) = resolver.find("a.example", port: 1, .any, on: loop, completion: { _ in cancelled.withLock { $0 += 1 } })
-      else { return }
-      waiter.cancel()
-      waiter.cancel()
-    }
+    let waiter = try await ask(resolver, "a.example", port: 1, on: loop) { _ in cancelled.withLock { $0 += 1 } }
     _ = await service.blocked.awaited { $0 == 1 }
-    let second = Guarded<Resolver.Answer?>(nil)
-    try await loop.run { [loop = loop.loop] in
-      _ = resolver.find("a.example", port: 2, .any, on: loop) { answer in second.withLock { $0 = answer } }
+    try await loop.run {
+      waiter.cancel()
+      // Twice does nothing.
+      waiter.cancel()
     }
+    let second = Guarded<Resolver.Answer?>(nil)
+    _ = try await ask(resolver, "a.example", port: 2, on: loop) { answer in second.withLock { $0 = answer } }
     service.gate.open()
     let answer = await onNewThread { second.waitUntil({ $0 != nil }) { $0 } }
     #expect(answer == .success([try address("192.0.2.7", port: 2)]))

@@ -33,7 +33,8 @@ import Testing
 
   /// What is left out or spelled otherwise is a matter for a name service, or an error. C ends at a NUL.
   @Test(arguments: [
-    "", "localhost", "127.1", "0x7f000001", "2130706433", "127.0.0.01", "127.0.0.256", " 127.0.0.1", "127.0.0.1 ", "127.0.0.1\0x",
+    "", "localhost", "127.1", "0x7f000001", "2130706433", "127.0.0.01", "127.0.0.256", " 127.0.0.1", "127.0.0.1 ",
+    "127.0.0.1\0x",
     "[::1]", "::1\0", ":::", "1:2", "fe80::1%", "fe80::1%no-such-interface", "fe80::1%4294967296", "fe80::1%lo\0", "::1%-1",
     "127.0.0.1%lo",
   ])

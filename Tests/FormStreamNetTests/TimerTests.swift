@@ -4,7 +4,9 @@ import FormStreamTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct TimerTests {
-  @Test func `timers fire in the order of their moments, and those of one moment in the order in which they were set`() async throws {
+  @Test func `timers fire in the order of their moments, and those of one moment in the order in which they were set`()
+    async throws
+  {
     let loop = try TestLoop()
     let fired = Guarded<[Int]>([])
     try await loop.run { [loop = loop.loop] in

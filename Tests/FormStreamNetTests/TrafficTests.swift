@@ -8,7 +8,7 @@ import Testing
   /// A peer that reads nothing acknowledges only what its system has room for.
   @Test func `what the other side has not acknowledged is counted, and nothing else`() async throws {
     let loop = try TestLoop()
-    let (client, server) = try tcpPair(receiveBuffer: 4096)
+    let (client, server) = try tcpPair(receiveBuffer: 65_536)
     let user = WritingUser([], pattern(400_000), endsSending: false)
     let socket = try await loop.watch(client, user)
     _ = await user.report.awaited { $0.pieces.count > 0 }

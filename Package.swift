@@ -82,6 +82,7 @@ let package = Package(
     module(
       "FormStreamMediaTypes", ["CFormStreamMagic", "FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStreamJSON", ["FormStreamPlatform"]),
+    module("FormStreamNet", ["CFormStreamSystem", "FormStreamPlatform"]),
     module(
       "FormStreamHTTP",
       [
@@ -147,7 +148,10 @@ let package = Package(
       ],
       path: "Extremes"),
 
+    probe("formstream-loop-probe", ["FormStreamNet"], path: "Loop"),
+
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
+    tests(of: "FormStreamNet", ["FormStreamNet", "FormStreamPlatform", "formstream-loop-probe"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
     tests(of: "FormStreamMultipart", ["FormStreamMultipart", "FormStreamFuzzProperties"]),
     tests(of: "FormStreamWire", ["FormStreamMultipart", "FormStreamWire"]),

@@ -1,5 +1,5 @@
 // Linux's system calls that Swift's Glibc doesn't have, and one setting of the C library. Only Internals/Syscalls.swift of
-// FormStreamMultipart and FormStreamCommand uses them.
+// FormStreamMultipart and FormStreamCommand and the folder Internals of FormStreamNet use them.
 //
 // This includes headers of the kernel alone, which define no types: a type of the C library must stay one of Swift's own
 // module for it.
@@ -83,6 +83,59 @@ static inline long formstream_open_beneath(
 static inline long formstream_file_system_type_of(int descriptor) {
   long status[64];
   return syscall(__NR_fstatfs, descriptor, status) == 0 ? status[0] : -1;
+}
+
+// epoll_create1 with EPOLL_CLOEXEC.
+static inline int formstream_open_epoll(void) { return (int)syscall(__NR_epoll_create1, (long)02000000); }
+
+// eventfd2 with EFD_CLOEXEC and EFD_NONBLOCK.
+static inline int formstream_open_event(void) { return (int)syscall(__NR_eventfd2, 0L, (long)(02000000 | 04000)); }
+
+// What has become possible on a descriptor, and the number that it was added with. The kernel's own struct is packed on some
+// machines, and Swift doesn't know packed structs.
+struct formstream_event {
+  unsigned int events;
+  unsigned long long token;
+};
+
+#if defined(__x86_64__)
+#define FORMSTREAM_EVENT_PACKED __attribute__((packed))
+#else
+#define FORMSTREAM_EVENT_PACKED
+#endif
+struct formstream_kernel_event {
+  unsigned int events;
+  unsigned long long token;
+} FORMSTREAM_EVENT_PACKED;
+
+// epoll_ctl(EPOLL_CTL_ADD)
+static inline int formstream_add_to_epoll(int epoll, int descriptor, unsigned int events, unsigned long long token) {
+  struct formstream_kernel_event event = {events, token};
+  return (int)syscall(__NR_epoll_ctl, (long)epoll, 1L, (long)descriptor, &event);
+}
+
+// epoll_ctl(EPOLL_CTL_DEL)
+static inline int formstream_remove_from_epoll(int epoll, int descriptor) {
+  struct formstream_kernel_event event = {0, 0};
+  return (int)syscall(__NR_epoll_ctl, (long)epoll, 2L, (long)descriptor, &event);
+}
+
+// epoll_wait for at most 128 events.
+static inline int formstream_wait_for_epoll(int epoll, struct formstream_event *found, int capacity, int milliseconds) {
+  struct formstream_kernel_event events[128];
+  const int most = capacity < 128 ? capacity : 128;
+  const int count = (int)syscall(
+      __NR_epoll_pwait, (long)epoll, events, (long)most, (long)milliseconds, (void *)0, 8L);
+  for (int index = 0; index < count; index++) {
+    found[index].events = events[index].events;
+    found[index].token = events[index].token;
+  }
+  return count;
+}
+
+// accept4 with SOCK_CLOEXEC and SOCK_NONBLOCK. `address` has room for `*size` bytes.
+static inline int formstream_accept_connection(int listener, void *address, unsigned int *size) {
+  return (int)syscall(__NR_accept4, (long)listener, address, size, (long)(02000000 | 04000));
 }
 
 #endif

@@ -87,7 +87,7 @@ let package = Package(
       "FormStreamHTTP",
       [
         "CFormStreamCurl", "CFormStreamSSL", "CFormStreamZlib", "FormStreamDigest",
-        "FormStreamJSON", "FormStreamMultipart", "FormStreamPlatform",
+        "FormStreamJSON", "FormStreamMultipart", "FormStreamNet", "FormStreamPlatform", "FormStreamWire",
       ]),
     module("FormStreamTransfer", ["FormStream", "FormStreamHTTP", "FormStreamPlatform"]),
     module(

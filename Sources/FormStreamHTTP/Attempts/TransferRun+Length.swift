@@ -13,7 +13,7 @@ extension TransferRun {
     }
     connection.release()
     publisher.update { $0.phase = .reading }
-    let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
+    let reports = Task(executorPreference: engine.loop) { [publisher] in await publisher.reportLate() }
     defer { reports.cancel() }
     let directory = options.spoolsBody ? LocalPath(bytes: temporaryDirectory) : nil
     let step = options.spoolsBody ? BodyPreparation.storing : .readingAhead

@@ -282,7 +282,10 @@ final class TransferRun: Sendable {
       }
     }
     wireRequest.noteUpload = noteUpload(attempt)
-    let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
+    let exchange: any Exchange =
+      wireRequest.usesSocket
+      ? SocketExchange(wireRequest, publisher: publisher, tracer: tracer)
+      : try CurlExchange(wireRequest, publisher: publisher, tracer: tracer)
     var result = await control.run(exchange, on: session.engines[connection.engine])
     result.response?.tag = request.tag
     return result

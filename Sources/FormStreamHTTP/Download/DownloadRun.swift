@@ -60,7 +60,7 @@ final class DownloadRun: Sendable {
   nonisolated(nonsending) func perform() async -> DownloadResult {
     publisher.begin(nil)
     // Without these reports, the bytes before a server's pause would be reported only after the pause.
-    let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
+    let reports = Task(executorPreference: engine.loop) { [publisher] in await publisher.reportLate() }
     defer { reports.cancel() }
     var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
     var partial: ResumableFile?
@@ -235,7 +235,7 @@ final class DownloadRun: Sendable {
       if control.isCancelled { task.cancel() }
     }
     let (progress, publisher, attempts) = (task.progress, publisher, history.attempts)
-    let watching = Task(executorPreference: engine) {
+    let watching = Task(executorPreference: engine.loop) {
       for await update in progress where update.phase != .done {
         publisher.update { progress in
           (progress.phase, progress.attempt) = (update.phase, attempts + update.attempt)

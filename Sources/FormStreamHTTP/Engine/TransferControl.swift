@@ -5,7 +5,7 @@ final class TransferControl: Sendable {
   private struct State {
     var isPaused = false
     var isCancelled = false
-    var running: (exchange: Exchange, engine: Engine)?
+    var running: (exchange: any Exchange, engine: Engine)?
     /// The task that waits for the end of a pause.
     var waiting: CheckedContinuation<Void, Never>?
     /// Ends the wait for a blocking operation. The operation itself goes on.
@@ -149,7 +149,7 @@ final class TransferControl: Sendable {
       let endLater: @Sendable (Duration) -> Void = { [engine] delay in
         waiting.withLock { waiting in
           guard waiting.continuation != nil else { return }
-          let timer = Task(executorPreference: engine) {
+          let timer = Task(executorPreference: engine.loop) {
             if (try? await Task.sleep(for: delay)) != nil { _ = end(nil) }
           }
           waiting.timers.append(timer)
@@ -174,7 +174,7 @@ final class TransferControl: Sendable {
   }
 
   /// Makes an engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at once.
-  nonisolated(nonsending) func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
+  nonisolated(nonsending) func run(_ exchange: any Exchange, on engine: Engine) async -> ExchangeResult {
     let result = await withCheckedContinuation { continuation in
       // The start is posted before other threads can see the exchange, so that the engine carries out their commands after the
       // start.

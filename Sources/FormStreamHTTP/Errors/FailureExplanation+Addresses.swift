@@ -7,7 +7,7 @@ extension FailureExplanation {
   var connectedHost: String {
     if let proxy { return proxy.host }
     let origin = url.origin
-    return configuration.replacedHosts.lazy.compactMap { $0.host(for: origin) }.first ?? origin.host
+    return configuration.replacedHosts.lazy.compactMap { $0.place(for: origin)?.host }.first ?? origin.host
   }
 
   /// The host whose address was looked up: the URL's host if a SOCKS proxy needed its address, otherwise ``connectedHost``.

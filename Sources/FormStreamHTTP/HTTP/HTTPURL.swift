@@ -25,6 +25,10 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may contain
   /// secrets, in its query or elsewhere.
   public var absoluteString: String { parts.value.absoluteString }
+  /// What stands in the request line.
+  var requestTarget: String { parts.value.url.requestTarget }
+  /// The value of `Host`.
+  var hostField: String { parts.value.url.hostField }
   /// Whether the URL is a secret as a whole, as the URL of a webhook often is. If it is, everything that is meant for people
   /// names only its origin: descriptions, errors, traces and records.
   public var isSecret = false

@@ -2,7 +2,7 @@ import CFormStreamCurl
 
 /// The transfers that libcurl runs on one thread.
 ///
-/// Everything is called on the engine's thread, except `wakeUp`, which libcurl allows from any thread.
+/// Everything is called on the engine's thread.
 final class CurlMulti: @unchecked Sendable {
   private let handle: UnsafeMutableRawPointer
   private let sockets: OpenSockets
@@ -65,21 +65,15 @@ final class CurlMulti: @unchecked Sendable {
     running[easy.handle] = nil
   }
 
-  /// Waits until a transfer can go on, but no longer than the given time. Returns whether a socket is ready.
+  /// Waits until a transfer can go on or another descriptor is readable, but no longer than the given time. Returns whether a
+  /// transfer can go on; this is assumed after the time, too, because libcurl has time limits of its own.
   ///
   /// C: `curl_multi_poll`
-  func wait(milliseconds: Int) -> Bool {
+  func wait(besides descriptor: CInt, milliseconds: Int) -> Bool {
+    var other = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
     var ready: CInt = 0
-    return curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), &ready) != CURLM_OK
-      || ready > 0
-  }
-
-  /// Ends the current wait, or the next one.
-  ///
-  /// C: `curl_multi_wakeup`
-  func wakeUp() {
-    // If all attempts fail, a posted command is carried out only when the wait times out.
-    for _ in 0..<3 where curl_multi_wakeup(handle) == CURLM_OK { break }
+    guard curl_multi_poll(handle, &other, 1, CInt(clamping: milliseconds), &ready) == CURLM_OK else { return true }
+    return ready != (other.revents == 0 ? 0 : 1) || ready == 0
   }
 
   /// Does everything that can be done without waiting.

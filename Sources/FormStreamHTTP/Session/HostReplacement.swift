@@ -31,11 +31,12 @@ public struct HostReplacement: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// The host to connect to in place of an origin's host; nil if the origin's host is not replaced.
-  func host(for origin: HTTPURL.Origin) -> String? {
+  /// The host and port to connect to in place of an origin's; nil if the origin is not meant.
+  func place(for origin: HTTPURL.Origin) -> (host: String, port: Int)? {
     let isMeant =
       ["", origin.host].contains(fields[0].lowercased())
       && ["", "\(origin.port)"].contains(fields[1])
-    return isMeant && !fields[2].isEmpty ? fields[2] : nil
+    guard isMeant else { return nil }
+    return (fields[2].isEmpty ? origin.host : fields[2], Int(fields[3]) ?? origin.port)
   }
 }

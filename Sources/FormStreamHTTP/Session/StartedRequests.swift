@@ -27,7 +27,7 @@ final class StartedRequests: Sendable {
   func start(_ request: TransferRequest, number: Int, in session: TransferSession) {
     let task = session.start(request)
     state.withLock { $0.running[number] = task }
-    Task(executorPreference: task.run.engine) { [state] in
+    Task(executorPreference: task.run.engine.loop) { [state] in
       let result = await task.result
       let loop = state.withLock { state in
         state.running[number] = nil

@@ -50,7 +50,7 @@ public final class TransferSession: Sendable {
       // others.
       engines.append(
         try Engine(
-          maximumIdleConnections: configuration.maximumIdleConnections,
+          sharedConfiguration,
           maximumHostConnections: configuration.proxy.isNone ? connectionLimit?.parts[index] : nil))
     }
     self.engines = engines

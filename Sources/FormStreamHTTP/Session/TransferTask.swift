@@ -23,7 +23,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
       return id
     }
     self.run = run
-    work = Task(executorPreference: run.engine) { await perform(run) }
+    work = Task(executorPreference: run.engine.loop) { await perform(run) }
   }
 
   /// The request.

@@ -16,6 +16,9 @@ struct ExchangeClock {
     start = .now - waited
   }
 
+  /// The time since the exchange began.
+  var time: Duration { begin.duration(to: .now) }
+
   var timeSinceMovement: Duration { lastMovement.duration(to: .now) }
 
   /// Notes that bytes were sent or received, or that a wait without a time limit ended.

@@ -254,10 +254,12 @@ final class ResponseCollector {
       beginHead(String(decoding: line, as: UTF8.self))
     } else if !line.isEmpty {
       // All other lines are trailers, which are not used.
-      options.receiveTrailer?(line + [0x0D, 0x0A])
+      receive(trailer: line)
     }
     return true
   }
+
+  func receive(trailer line: Slice<UnsafeRawBufferPointer>) { options.receiveTrailer?(line + [0x0D, 0x0A]) }
 
   private func beginHead(_ line: String) {
     // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]

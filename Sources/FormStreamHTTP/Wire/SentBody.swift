@@ -134,6 +134,11 @@ struct SentBody: ~Copyable {
     handedOver = max(handedOver, sent)
   }
 
+  /// Updates the number of bytes that were handed over.
+  ///
+  /// - Parameter sent: how many bytes of the piece have left.
+  mutating func note(sent: Int64) { handedOver = max(handedOver, start + sent) }
+
   /// Counts bytes that libcurl wrote before the connection broke, but didn't count.
   ///
   /// - Parameter written: how many bytes were written to the socket, the framing of TLS or HTTP/2 included.

@@ -59,6 +59,14 @@ final class Tracer: Sendable {
     }
   }
 
+  /// Reports which connection a request uses.
+  func connection(to url: HTTPURL, _ connection: Connection) {
+    let host = url.origin.host
+    guard connection.requestCount == 1 else { return note("Re-using existing connection with host \(host)") }
+    let remote = connection.ends.remote.map { " (\($0.address)) port \($0.port)" } ?? ""
+    note("Connected to \(host)\(remote)")
+  }
+
   /// Reports libcurl's lines about connections. Other lines may contain secrets.
   func libraryNote(_ text: String) {
     let shown = ["Connected to ", "Re-using existing connection", "SSL connection using ", "ALPN"]

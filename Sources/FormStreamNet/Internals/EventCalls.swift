@@ -13,6 +13,8 @@ final class Poller: @unchecked Sendable {
 
   private let epoll: CInt
   private let event: CInt
+  /// A descriptor that is readable if there are events.
+  var descriptor: CInt { epoll }
   /// The events of the last wait.
   private let events: UnsafeMutablePointer<formstream_event>
 

@@ -13,6 +13,22 @@ extension SystemError {
   package static let addressUnavailable = SystemError(number: EADDRNOTAVAIL)
   /// The address is of a kind that is not wanted here.
   static let familyUnsupported = SystemError(number: EAFNOSUPPORT)
+  /// How a connection ended.
+  package enum Ending: Sendable { case reset, timedOut, noRoute, networkUnreachable, other }
+
+  package var ending: Ending {
+    switch number {
+    case ECONNRESET, EPIPE: .reset
+    case ETIMEDOUT: .timedOut
+    case EHOSTUNREACH: .noRoute
+    case ENETUNREACH: .networkUnreachable
+    default: .other
+    }
+  }
+
+  /// Whether the error may be about the place at which a connection begins, and not about where it leads.
+  package var isAboutLocalEnd: Bool { [EADDRNOTAVAIL, ENODEV, EPERM, EAFNOSUPPORT].contains(number) }
+
   /// Nothing can be read, written or accepted at present.
   var wouldBlock: Bool { number == EAGAIN }
   /// A connection is being made.

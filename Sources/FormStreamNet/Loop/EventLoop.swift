@@ -37,12 +37,15 @@ package final class EventLoop: @unchecked Sendable {
   private var taken: [Command] = []
   private var watched = WatchList()
   private var hasEnded = false
+  private let guest: (any LoopGuest)?
 
   /// Starts the thread.
   ///
-  /// - Parameter name: the thread's name; Linux cuts it after 15 bytes.
-  package init(named name: String = "formstream-net") throws(SystemError) {
-    self.name = name
+  /// - Parameters:
+  ///   - name: the thread's name; Linux cuts it after 15 bytes.
+  ///   - guest: what also waits on the loop's thread.
+  package init(named name: String = "formstream-net", guest: (any LoopGuest)? = nil) throws(SystemError) {
+    (self.name, self.guest) = (name, guest)
     poller = try Poller()
     guard startThread(name, { [self] in drive() }) else { throw .noThread }
   }
@@ -122,7 +125,8 @@ package final class EventLoop: @unchecked Sendable {
     ignoreBrokenPipesOnThisThread()
     setThreadObject(Unmanaged.passUnretained(self).toOpaque())
     while true {
-      let count = poller.wait(milliseconds: waitingTime)
+      let isOver = guest?.wait(besides: poller.descriptor, milliseconds: waitingTime) ?? false
+      let count = poller.wait(milliseconds: isOver ? 0 : waitingTime)
       now = .now
       // Commands that arrive from now on need no wake-up.
       _ = take(orAwait: false)
@@ -131,6 +135,7 @@ package final class EventLoop: @unchecked Sendable {
         if token != Poller.wakeUpToken { watched.handler(of: token)?.isReady(events) }
       }
       TimerHeap.fire(upTo: now, of: self)
+      guest?.turn()
       if !carryOutCommands() { break }
     }
     end()
@@ -207,6 +212,16 @@ package final class EventLoop: @unchecked Sendable {
     }
     setThreadObject(nil)
   }
+}
+
+/// What waits for descriptors of its own on a loop's thread. Its functions are called there.
+package protocol LoopGuest: AnyObject, Sendable {
+  /// Waits until one of its own descriptors is ready, or the given one, but no longer than the given time; -1 means without limit.
+  /// Returns false, and waits for nothing, if it has no descriptors.
+  func wait(besides descriptor: CInt, milliseconds: Int32) -> Bool
+
+  /// Called after each wait, whichever descriptor ended it.
+  func turn()
 }
 
 extension EventLoop: TaskExecutor {

@@ -67,6 +67,9 @@ package struct ClientExchange: Sendable {
   /// The number of bytes of the request's body that have left.
   package var bodySent: Int64 { sent.body }
 
+  /// Whether the request's body was written to its end. Some of it may not have left.
+  package var isBodyWritten: Bool { writer.hasEnded }
+
   /// Whether every byte of the request has left.
   package var isRequestComplete: Bool { sent.hasBegun && sent.isEmpty && writer.hasEnded }
 

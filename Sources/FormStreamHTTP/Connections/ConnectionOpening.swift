@@ -1,0 +1,99 @@
+import FormStreamNet
+import FormStreamPlatform
+
+/// Gets a connection for an exchange: an idle one, or a new one. All of it belongs to the loop's thread.
+final class ConnectionOpening {
+  private enum Step {
+    case begun
+    case lookingUp(Resolver.Waiter)
+    case connecting(Connecting)
+    case over
+  }
+
+  private unowned let exchange: SocketExchange
+  private let pool: ConnectionPool
+  private var step = Step.begun
+  private lazy var limit = LoopTimer(on: pool.loop) { [weak self] in self?.endAtLimit() }
+
+  init(of exchange: SocketExchange, in pool: ConnectionPool) {
+    (self.exchange, self.pool) = (exchange, pool)
+  }
+
+  /// - Parameter isFresh: whether idle connections are not used.
+  func begin(isFresh: Bool) {
+    guard let place = ConnectionPlace(exchange.request) else {
+      return fail(WireFailure(cause: .notConnected(nil), ending: .closed, detail: "the socket's path is too long"))
+    }
+    if !isFresh, let connection = pool.take(place) {
+      step = .over
+      return exchange.begin(over: connection)
+    }
+    if let time = exchange.request.options.timeLimits.connect { limit.set(after: time) }
+    if let socket = place.socket { return connect(to: [.unix(socket)], place) }
+    lookUp(place)
+  }
+
+  private func lookUp(_ place: ConnectionPlace) {
+    let families: Resolver.Families =
+      switch exchange.request.configuration.addressFamily.kind {
+      case .any: .any
+      case .ipv4: .ipv4
+      case .ipv6: .ipv6
+      }
+    let finding = pool.resolver.find(place.host, port: place.port, families, on: pool.loop) { [weak self] answer in
+      self?.use(answer, place)
+    }
+    switch finding {
+    case .known(let answer): use(answer, place)
+    case .awaited(let waiter): step = .lookingUp(waiter)
+    }
+  }
+
+  private func use(_ answer: Resolver.Answer, _ place: ConnectionPlace) {
+    exchange.metrics.lookup = exchange.clock.time
+    switch answer {
+    case .success(let addresses): connect(to: addresses, place)
+    case .failure(let failure): fail(WireFailure(failure))
+    }
+  }
+
+  private func connect(to addresses: [SocketAddress], _ place: ConnectionPlace) {
+    let connecting = Connecting(to: addresses, on: pool.loop, pool.settings) { [weak self] result in
+      self?.use(result, place)
+    }
+    step = .connecting(connecting)
+    connecting.start(within: .longestWait)
+  }
+
+  private func use(_ result: Result<WatchedSocket, ConnectFailure>, _ place: ConnectionPlace) {
+    switch result {
+    case .success(let socket):
+      exchange.metrics.connect = exchange.clock.time
+      limit.cancel()
+      step = .over
+      exchange.begin(over: Connection(socket, to: place, in: pool))
+    case .failure(let failure):
+      pool.resolver.forget(place.host)
+      fail(WireFailure(failure, hasLocalEnd: pool.settings.localEnd != nil))
+    }
+  }
+
+  private func endAtLimit() {
+    fail(WireFailure(cause: .notConnectedInTime, ending: .closed, detail: "the time is over"))
+  }
+
+  private func fail(_ failure: WireFailure) {
+    cancel()
+    exchange.end(with: failure)
+  }
+
+  func cancel() {
+    limit.cancel()
+    switch step {
+    case .lookingUp(let waiter): waiter.cancel()
+    case .connecting(let connecting): connecting.cancel()
+    case .begun, .over: break
+    }
+    step = .over
+  }
+}

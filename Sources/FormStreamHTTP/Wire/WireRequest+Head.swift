@@ -1,0 +1,53 @@
+import FormStreamMultipart
+import FormStreamNet
+import FormStreamPlatform
+import FormStreamWire
+
+/// A request as it is written to a socket.
+extension WireRequest {
+  /// The head. Its headers have the names and the order that the caller gave them, between the headers that are derived.
+  var head: RequestHead {
+    var lines = HTTPHeaders()
+    lines.append("Host", bytes: Array((headers["Host"] ?? url.hostField).utf8))
+    // The lengths that HTTP/1.1 derives from the body stand where libcurl writes them.
+    let framing: RequestHead.Framing = announcesBody ? bodyLength.map { .length($0) } ?? .chunked : .none
+    let framingIndex = framing == .chunked ? lines.count : .max
+    if let cookieLine { lines.append("Cookie", bytes: cookieLine) }
+    for field in headers.fields
+    where !field.name.isSameHeaderName(as: "Host") && (cookieJar == nil || !field.name.isSameHeaderName(as: "Cookie")) {
+      lines.append(field.name, bytes: field.bytes)
+    }
+    if expectTimeout != nil { lines.append("Expect", "100-continue") }
+    if !headers.contains("Accept"), !options.omits("Accept") { lines.append("Accept", "*/*") }
+    // Without this header a server may choose any coding (RFC 9110 §12.5.3).
+    if !headers.contains("Accept-Encoding"), !options.omits("Accept-Encoding") {
+      lines.append("Accept-Encoding", options.responseCompression == nil ? "identity" : "deflate, gzip")
+    }
+    return RequestHead(
+      method: method.description, target: attempt.target ?? url.requestTarget, headers: lines, framing: framing,
+      framingIndex: framingIndex)
+  }
+
+  /// The size of the pieces in which the body is written: the configured size, or less for a short body, because all bytes of a
+  /// piece may be sent at once.
+  var pieceSize: Int {
+    let size = configuration.uploadBufferSize
+    guard let length = bodyLength.map({ Int(clamping: $0) }) else { return size }
+    return min(size, max(16 * 1024, min(length, 64 * 1024), length / 16)) + Connection.chunkEnd
+  }
+
+  /// Whether the request goes over a socket of our own; otherwise, libcurl sends it.
+  var usesSocket: Bool {
+    ownWireIsChosen && proxy == nil && !isEncrypted && !hasPriorKnowledge && !configuration.beginsAtHost
+  }
+}
+
+extension TransferSession.Configuration {
+  /// Whether connections are to begin at an address that has to be looked up.
+  fileprivate var beginsAtHost: Bool {
+    if case .host = localInterface.map({ LocalEnd($0) }) { true } else { false }
+  }
+}
+
+/// Whether the environment asks for sockets of our own. They take libcurl's place as soon as they do all that it does.
+private let ownWireIsChosen = environmentVariable("FORMSTREAM_WIRE") == "own"

@@ -135,8 +135,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   }
 
   func connectionIsReady() {
-    send()
     receive()
+    send()
     if ending == nil { report() }
   }
 
@@ -161,8 +161,10 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     while !hasStoppedSending, ending == nil {
       // The head leaves together with the first piece.
       if mayReadBody, connection.unsentPiece.isEmpty, !connection.wire.isBodyWritten {
-        guard pieces < Self.piecesPerTurn else {
-          engine?.loop.post { [self] in send() }
+        // A response that came before the last byte of the body is not about all of it. So each piece but the first is written only
+        // if nothing is there to be read.
+        guard pieces == 0 || pieces < Self.piecesPerTurn && !connection.socket.hasInput() else {
+          engine?.loop.post { [self] in connectionIsReady() }
           return
         }
         pieces += 1
@@ -393,8 +395,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   /// Goes on after something that it waited for.
   private func move() {
     guard ending == nil else { return }
-    send()
     receive()
+    send()
     if let connection { finishIfComplete(connection) }
     if ending == nil { report() }
   }

@@ -37,12 +37,29 @@ extension Guarded {
 func tcpPair(sendBuffer: Int32? = nil, receiveBuffer: Int32? = nil) throws -> (client: Socket, server: Socket) {
   let listener = try Listener(at: address("127.0.0.1"))
   let client = try Socket(.ipv4)
-  try client.setBuffers(sending: sendBuffer, receiving: nil)
+  if let sendBuffer { try setSize(of: SO_SNDBUF, sendBuffer, client) }
   _ = try client.connect(to: listener.address)
   wait(for: POLLIN, on: listener.number)
   guard let (server, _) = try listener.accept() else { throw SystemError(number: EAGAIN) }
-  try server.setBuffers(sending: nil, receiving: receiveBuffer)
+  if let receiveBuffer { try setSize(of: SO_RCVBUF, receiveBuffer, server) }
   return (client, server)
+}
+
+/// C: `setsockopt`
+private func setSize(of buffer: CInt, _ size: CInt, _ socket: Socket) throws(SystemError) {
+  var size = size
+  _ = try retryingInterrupts {
+    setsockopt(socket.number, SOL_SOCKET, buffer, &size, socklen_t(MemoryLayout<CInt>.size))
+  }
+}
+
+/// Two ends of a connection between Unix-domain sockets.
+func unixPair() throws -> (Socket, Socket) {
+  let listener = try Listener(at: abstractAddress())
+  let one = try Socket(.unix)
+  _ = try one.connect(to: listener.address)
+  guard let (other, _) = try listener.accept() else { throw SystemError(number: EAGAIN) }
+  return (one, other)
 }
 
 /// A numeric address.
@@ -192,4 +209,13 @@ extension TestLoop {
     let loop = loop
     return try await run { OnLoop(try WatchedSocket(socket, on: loop, for: user)) }
   }
+}
+
+/// Passes closures until one of them finds the condition true.
+func eventuallyOnLoop(_ loop: TestLoop, _ condition: @escaping @Sendable () -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .seconds(60)
+  while ContinuousClock.now < end {
+    if (try? await loop.run(condition)) == true { return true }
+  }
+  return false
 }

@@ -57,13 +57,15 @@ package final class WatchedSocket {
   /// Whether the system has reported a failure, or the end of both directions.
   var hasFailedOrClosed: Bool { !seen.isDisjoint(with: [.closed, .failed]) }
 
-  /// Reads bytes into a buffer, which must not be empty.
+  /// Reads bytes into a buffer. An empty buffer gets nothing.
   ///
   /// What arrived before a failure is read before the failure is thrown. A failure is never taken for the end.
   ///
   /// C: `recv`
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Reading {
     guard let socket else { throw .notOpen }
+    // The system would return the number that means the end.
+    if buffer.isEmpty { return .bytes(0) }
     while mayRead {
       let count: Int?
       do throws(SystemError) {
@@ -143,6 +145,12 @@ package final class WatchedSocket {
     socket?.unacknowledgedBytes.map { max(0, hasEndedSending ? $0 - 1 : $0) }
   }
 
+  /// Whether the other side's system has acknowledged all bytes and, after them, the end; nil if that can't be known. A connection that
+  /// was reset keeps what it knew.
+  ///
+  /// C: `ioctl(SIOCOUTQ)`
+  package var isEndAcknowledged: Bool? { socket?.unacknowledgedBytes.map { hasEndedSending && $0 == 0 } }
+
   /// What the system says of the connection; nil if it says nothing.
   ///
   /// C: `getsockopt(TCP_INFO)`
@@ -173,9 +181,11 @@ package final class WatchedSocket {
   ///
   /// C: `close`
   package func close() {
-    if let place { loop.forget(place) }
-    (place, socket, user) = (nil, nil, nil)
+    if let place = place.take() { loop.forget(place) }
+    socket = nil
     (mayRead, mayWrite) = (false, false)
+    // The user may close the socket at its own end, which may be here.
+    withExtendedLifetime(user.take()) {}
   }
 
   /// Closes the socket so that the other side sees a failure. Bytes that were not sent yet are dropped.

@@ -13,6 +13,11 @@
 //   formstream-loop-probe loops COUNT
 //
 // starts and stops that many loops with open sockets, and prints what is left of them.
+//
+//   formstream-loop-probe full
+//
+// listens with no descriptor left for a connection that waits, and prints why it isn't accepted, how often the loop has reported it
+// meanwhile, and whether it is accepted once a descriptor is free.
 import FormStreamNet
 import FormStreamPlatform
 import Glibc
@@ -207,6 +212,46 @@ func useLoop(_ local: SocketAddress, besides inherited: [String]) throws -> Int 
   return inheritable.filter { fcntl($0, F_GETFD) >= 0 }.count
 }
 
+/// Counts what a loop reports, and accepts nothing.
+final class Counting: EventHandler, Sendable {
+  let count = Guarded(0)
+
+  func isReady(_ events: Readiness) { count.withLock { $0 += 1 } }
+
+  func loopEnds() {}
+}
+
+/// Returns once the loop has looked at its descriptors that many times.
+func letTurn(_ loop: EventLoop, times: Int) {
+  let turned = AutoResetEvent()
+  for _ in 0..<times {
+    loop.post { turned.signal() }
+    turned.wait(atMost: nil)
+  }
+}
+
+func acceptWithoutDescriptors(at local: SocketAddress) throws -> String {
+  let (loop, listener, counting) = (try EventLoop(), try Listener(at: local), Counting())
+  let client = try Socket(.ipv4)
+  loop.post { do { _ = try loop.watch(listener.number, counting) } catch { stopWith("\(error)") } }
+  letTurn(loop, times: 1)
+  _ = try client.connect(to: listener.address)
+  counting.count.waitUntil({ $0 > 0 }) { _ in }
+  var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  var others: [Socket] = []
+  while let other = try? Socket(.ipv4) { others.append(other) }
+  var reason = "none"
+  do throws(SystemError) { _ = try listener.accept() } catch { reason = error.description }
+  letTurn(loop, times: 50)
+  others.removeLast()
+  let isAccepted = try listener.accept() != nil
+  let events = counting.count.withLock { $0 }
+  loop.stop()
+  loop.waitUntilStopped()
+  return "\(reason), \(events) event, then \(isAccepted ? "accepted" : "nothing")"
+}
+
 let words = CommandLine.arguments.dropFirst()
 let numbers = words.compactMap { Int($0) }
 switch words.first {
@@ -242,5 +287,9 @@ case "loops" where numbers.count == 1:
   let left = (entries("fd").count - inherited.count, entries("task").count - 1)
   var line = Array("\(left.0) descriptors and \(left.1) threads left, \(inheritable) descriptors inheritable\n".utf8)
   write(1, &line, line.count)
-default: stopWith("usage: formstream-loop-probe loops COUNT | serve SIZE | post PORT SIZE COUNT CONNECTIONS [checked]")
+case "full":
+  guard let local = SocketAddress("127.0.0.1", port: 0) else { stopWith("127.0.0.1 is no address.") }
+  print(try acceptWithoutDescriptors(at: local))
+default:
+  stopWith("usage: formstream-loop-probe full | loops COUNT | serve SIZE | post PORT SIZE COUNT CONNECTIONS [checked]")
 }

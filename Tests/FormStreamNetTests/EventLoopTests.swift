@@ -104,7 +104,8 @@ import Testing
       await withCheckedContinuation { continuation in waiting.withLock { $0 = continuation } }
       return loop.isCurrent
     }
-    let continuation = await onNewThread { waiting.waitUntil({ $0 != nil }) { $0.take() } }
+    _ = await eventually { waiting.withLock { $0 != nil } }
+    let continuation = waiting.withLock { $0.take() }
     loop.stop()
     await onNewThread { loop.waitUntilStopped() }
     continuation?.resume()
@@ -197,6 +198,47 @@ import Testing
       loop.forget(successor)
       #expect(loop.counts.descriptors == 1)
     }
+  }
+
+  /// The first to be told removes the other one, and another descriptor gets its place.
+  private final class ReplacingHandler: EventHandler {
+    let loop: EventLoop
+    var other: WatchPlace?
+    let successor: Socket
+    let heir: ReplacingHandler?
+    var seen: Readiness = []
+
+    init(_ loop: EventLoop, _ successor: Socket, _ heir: ReplacingHandler?) {
+      (self.loop, self.successor, self.heir) = (loop, successor, heir)
+    }
+
+    func isReady(_ events: Readiness) {
+      seen.formUnion(events)
+      guard let other = other.take(), let heir, heir.seen.isEmpty else { return }
+      loop.forget(other)
+      _ = try? loop.watch(successor.number, heir)
+    }
+
+    func loopEnds() {}
+  }
+
+  @Test func `what was found for a removed descriptor is not reported to the next one in its place`() async throws {
+    let loop = try TestLoop()
+    let pairs = try (0..<3).map { _ in try unixPair() }
+    for (_, other) in pairs.prefix(2) { try other.writeBlocking([1]) }
+    let handlers = OnLoop<[ReplacingHandler]>([])
+    try await loop.run { [loop = loop.loop] in
+      let heir = ReplacingHandler(loop, pairs[2].0, nil)
+      let (first, second) = (ReplacingHandler(loop, pairs[2].0, heir), ReplacingHandler(loop, pairs[2].0, heir))
+      first.other = try loop.watch(pairs[1].0.number, second)
+      second.other = try loop.watch(pairs[0].0.number, first)
+      handlers.value = [first, second, heir]
+    }
+    #expect(await eventuallyOnLoop(loop) { !handlers.value[2].seen.isEmpty })
+    let seen = try await loop.run { handlers.value.map(\.seen) }
+    // It can be written to, and has nothing to read.
+    #expect(seen[2] == .writable)
+    #expect(seen[0].isEmpty != seen[1].isEmpty)
   }
 
   private final class EndingHandler: EventHandler {

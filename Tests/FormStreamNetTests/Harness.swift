@@ -27,9 +27,10 @@ final class OnLoop<Value>: @unchecked Sendable {
 }
 
 extension Guarded {
-  /// Waits on a new thread until a condition is fulfilled, and returns the value.
+  /// Waits until a condition is fulfilled, and returns the value. If that takes too long, a check of the value fails.
   func awaited(_ condition: @escaping @Sendable (Value) -> Bool) async -> Value where Value: Sendable {
-    await onNewThread { self.waitUntil(condition) { $0 } }
+    _ = await eventually { withLock { condition($0) } }
+    return withLock { $0 }
   }
 }
 
@@ -76,8 +77,8 @@ func abstractAddress() throws -> SocketAddress {
   return .unix(name)
 }
 
-/// Waits for an event on this thread.
-@discardableResult func wait(for event: Int32, on descriptor: CInt, milliseconds: Int32 = -1) -> Bool {
+/// Waits for an event on this thread. Returns false if there is none for half a minute.
+@discardableResult func wait(for event: Int32, on descriptor: CInt, milliseconds: Int32 = 30_000) -> Bool {
   var watched = pollfd(fd: descriptor, events: Int16(event), revents: 0)
   while true {
     let count = poll(&watched, 1, milliseconds)
@@ -91,7 +92,7 @@ extension Socket {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: piece)
     while bytes.count < count {
-      wait(for: POLLIN, on: number)
+      guard wait(for: POLLIN, on: number) else { throw SystemError(number: ETIMEDOUT) }
       let most = min(piece, count - bytes.count)
       let read = try buffer.withUnsafeMutableBytes { try receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<most])) }
       guard let read else { continue }
@@ -106,7 +107,7 @@ extension Socket {
     var rest = bytes[...]
     while !rest.isEmpty {
       guard let count = try rest.withUnsafeBytes({ try send($0) }) else {
-        wait(for: POLLOUT, on: number)
+        guard wait(for: POLLOUT, on: number) else { throw SystemError(number: ETIMEDOUT) }
         continue
       }
       rest = rest.dropFirst(count)

@@ -111,12 +111,15 @@ func receiveBytes(
   }
 }
 
+/// Calls `call`, and calls it again if a signal interrupts it; nil if it would block. Unlike `retryingInterrupts`, this is not
+/// generic, and throws nothing if a look finds nothing: a small request makes three of these calls.
 private func unlessBlocked(_ call: () -> Int) throws(SystemError) -> Int? {
-  do throws(SystemError) {
-    return try retryingInterrupts(call)
-  } catch {
-    if error.wouldBlock { return nil }
-    throw error
+  while true {
+    let result = call()
+    if result >= 0 { return result }
+    let number = errno
+    if number == EAGAIN { return nil }
+    if number != EINTR { throw SystemError(number: number) }
   }
 }
 

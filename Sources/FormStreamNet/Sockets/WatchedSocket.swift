@@ -66,30 +66,29 @@ package final class WatchedSocket {
     guard let socket else { throw .notOpen }
     // The system would return the number that means the end.
     if buffer.isEmpty { return .bytes(0) }
-    while mayRead {
-      let count: Int?
+    if mayRead {
       do throws(SystemError) {
-        count = try socket.receive(into: buffer)
+        if let count = try socket.receive(into: buffer) { return try note(count, of: buffer.count) }
       } catch {
-        let isNew = note(error)
-        // The system may report a failure before the bytes that came before it.
-        if isNew { continue }
+        note(error)
         throw failure ?? error
       }
-      guard let count else {
-        mayRead = false
-        break
-      }
-      if count == 0 {
-        if let failure { throw failure }
-        return .end
-      }
-      receivedBytes += Int64(count)
-      if count < buffer.count { mayRead = isMoreExpected }
-      return .bytes(count)
+      mayRead = false
     }
     if let failure { throw failure }
     return .nothing
+  }
+
+  /// Counts what a read has brought.
+  private func note(_ count: Int, of size: Int) throws(SystemError) -> Reading {
+    if count == 0 {
+      // After a failure, the system pretends that the connection had ended in order.
+      if let failure { throw failure }
+      return .end
+    }
+    receivedBytes += Int64(count)
+    if count < size { mayRead = isMoreExpected }
+    return .bytes(count)
   }
 
   /// Whether there may be something after a read that did not fill its buffer (epoll(7): normally, there is nothing). A read also stops
@@ -119,17 +118,16 @@ package final class WatchedSocket {
       mayWrite = count == head.count + body.count
       return count
     } catch {
-      _ = note(error)
+      note(error)
       throw error
     }
   }
 
-  /// Keeps the first failure; returns whether this is the first.
-  private func note(_ error: SystemError) -> Bool {
-    defer { failure = failure ?? error }
+  /// Keeps the first failure.
+  private func note(_ error: SystemError) {
+    failure = failure ?? error
     // Bytes that were received before it can still be read.
     mayRead = true
-    return failure == nil
   }
 
   /// Asks the system whether there is something to read: bytes, the end, or a failure. Nothing is read.
@@ -172,7 +170,7 @@ package final class WatchedSocket {
       try socket.endSending()
       hasEndedSending = true
     } catch {
-      _ = note(error)
+      note(error)
       throw error
     }
   }

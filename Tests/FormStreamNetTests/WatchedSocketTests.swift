@@ -212,6 +212,20 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
+  /// The loop would otherwise use up a processor until the user closes the socket.
+  @Test func `a broken connection that its user leaves alone is reported once`() async throws {
+    let loop = try TestLoop()
+    let (client, peer) = try resetPair(sending: [1])
+    let idle = IdleUser()
+    let socket = try await loop.watch(client, idle)
+    #expect(await isReadable(socket, loop))
+    for _ in 0..<50 { _ = try await loop.run { 0 } }
+    #expect(idle.events.withLock { $0 } == 1)
+    #expect(try await loop.run { socket.value.hasHungUp && socket.value.failure == nil })
+    try await loop.run { socket.value.close() }
+    withExtendedLifetime(peer) {}
+  }
+
   /// A connection whose other side has sent bytes and then a reset, which have both arrived.
   private func resetPair(sending bytes: [UInt8]) throws -> (Socket, Socket?) {
     var (client, server): (Socket, Socket?) = try tcpPair()

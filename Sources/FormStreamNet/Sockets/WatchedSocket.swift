@@ -43,7 +43,7 @@ package final class WatchedSocket {
   private var hasEndedSending = false
   private let isUnix: Bool
 
-  /// Watches a socket that is connected, or that is being connected.
+  /// Takes over a socket that is connected, or that is being connected. Nobody else may keep it, or it stays open.
   package init(_ socket: Socket, on loop: EventLoop, for user: any SocketUser) throws(SystemError) {
     (self.socket, self.loop, self.user) = (socket, loop, user)
     isUnix = socket.family == .unix

@@ -114,12 +114,6 @@ static inline int formstream_add_to_epoll(int epoll, int descriptor, unsigned in
   return (int)syscall(__NR_epoll_ctl, (long)epoll, 1L, (long)descriptor, &event);
 }
 
-// epoll_ctl(EPOLL_CTL_DEL)
-static inline int formstream_remove_from_epoll(int epoll, int descriptor) {
-  struct formstream_kernel_event event = {0, 0};
-  return (int)syscall(__NR_epoll_ctl, (long)epoll, 2L, (long)descriptor, &event);
-}
-
 // epoll_wait for at most 128 events.
 static inline int formstream_wait_for_epoll(int epoll, struct formstream_event *found, int capacity, int milliseconds) {
   struct formstream_kernel_event events[128];

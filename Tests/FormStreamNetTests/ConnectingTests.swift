@@ -191,6 +191,99 @@ import Testing
     #expect(race.outcome.withLock { $0.calls } == 0)
   }
 
+  /// What is kept by a completion.
+  private final class Held: Sendable {
+    let isReleased: Guarded<Bool>
+
+    init(_ isReleased: Guarded<Bool>) { self.isReleased = isReleased }
+
+    deinit { isReleased.withLock { $0 = true } }
+  }
+
+  private enum Stage: CaseIterable {
+    case silent, waitingForRoom, connected, failed
+  }
+
+  /// Some attempts have no socket when the loop ends, and would never be released. Others begin only then.
+  @Test(arguments: [false, true], Stage.allCases)
+  private func `the end of the loop releases an attempt, whatever it waits for`(_ isLate: Bool, _ stage: Stage) async throws {
+    let loop = try EventLoop(named: "test-ending")
+    let (silent, full, free) = (
+      try SilentServer(), try Listener(at: abstractAddress(), backlog: 0), try Listener(at: abstractAddress())
+    )
+    let first = try Socket(.unix)
+    _ = try first.connect(to: full.address)
+    let address =
+      switch stage {
+      case .silent: silent.listener.address
+      case .waitingForRoom: full.address
+      case .connected: free.address
+      case .failed: try abstractAddress()
+      }
+    let (isReleased, calls) = (Guarded(false), Guarded(0))
+    let begin: @Sendable () -> Void = {
+      let held = Held(isReleased)
+      let connecting = Connecting(to: [address], on: loop) { _ in
+        withExtendedLifetime(held) {}
+        calls.withLock { $0 += 1 }
+      }
+      connecting.start(within: .seconds(3600))
+    }
+    if isLate {
+      loop.stop()
+      await onNewThread { loop.waitUntilStopped() }
+      await Task(executorPreference: loop) { begin() }.value
+    } else {
+      // The loop ends in the turn in which the attempt begins.
+      loop.post {
+        begin()
+        loop.stop()
+      }
+      await onNewThread { loop.waitUntilStopped() }
+    }
+    #expect(await isReleased.awaited { $0 })
+    #expect(calls.withLock { $0 } == 0)
+    #expect(loop.counts == (0, 0))
+  }
+
+  /// Its owner cancels it at its own end, and that end comes in the middle of the cancellation.
+  @Test func `an attempt can be cancelled twice, the second time from inside of the first`() async throws {
+    final class Owner {
+      var connecting: Connecting?
+      let ends: Guarded<Int>
+      init(_ ends: Guarded<Int>) { self.ends = ends }
+      deinit {
+        connecting?.cancel()
+        ends.withLock { $0 += 1 }
+      }
+    }
+    let loop = try TestLoop()
+    let silent = try SilentServer()
+    let place = silent.listener.address
+    let ends = Guarded(0)
+    try await loop.run { [loop = loop.loop] in
+      var owner: Owner? = Owner(ends)
+      let connecting = Connecting(to: [place], on: loop) { [owner] _ in withExtendedLifetime(owner) {} }
+      owner?.connecting = connecting
+      owner = nil
+      connecting.start(within: .seconds(60))
+      connecting.cancel()
+    }
+    #expect(ends.withLock { $0 } == 1)
+  }
+
+  @Test func `once there is a connection, no timer for the next address is left`() async throws {
+    let loop = try TestLoop()
+    let (closed, listener) = (try ReservedPort(), try Listener(at: abstractAddress()))
+    let refusing = try address("127.0.0.1", port: closed.number)
+    // The refusal comes in an event, and the Unix-domain socket then connects at once.
+    let race = try await race(to: [refusing, listener.address, refusing], on: loop)
+    #expect(await race.outcome.awaited { $0.calls > 0 }.peer == listener.address.description)
+    let counts = try await loop.run { [loop = loop.loop] in loop.counts }
+    #expect(counts == (1, 0))
+    try await end(race, loop)
+  }
+
   // MARK: Unix-domain sockets
 
   /// Nothing wakes a client when a Unix-domain socket has room again.
@@ -269,6 +362,8 @@ import Testing
     for (text, reason) in [
       ("if!nothing9", "No such device"), ("192.0.2.1", "Cannot assign requested address"),
       ("::1", "Address family not supported by protocol"), ("host!a.example", "Cannot assign requested address"),
+      // Linux takes an empty name for no interface at all, ends a name at a NUL, and cuts it after 15 bytes.
+      ("if!", "No such device"), ("if!lo\0x", "No such device"), ("if!lo0123456789abcdef", "No such device"),
     ] {
       let race = try await race(to: [listener.address], on: loop) { $0.localEnd = LocalEnd(text) }
       let failure = await race.outcome.awaited { $0.calls > 0 }.failure

@@ -29,15 +29,6 @@ import Testing
     #expect(isInOrder)
   }
 
-  /// Passes closures until one of them finds the condition true.
-  private func eventuallyOnLoop(_ loop: TestLoop, _ condition: @escaping @Sendable () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < end {
-      if (try? await loop.run(condition)) == true { return true }
-    }
-    return false
-  }
-
   @Test func `a task on the loop runs on its thread, before and after it waits`() async throws {
     let loop = try TestLoop()
     let places = await Task(executorPreference: loop.loop) { [loop = loop.loop] in
@@ -57,7 +48,7 @@ import Testing
     let task = Task(executorPreference: loop.loop) {
       while !isStopped.withLock({ $0 }) { await Task.yield() }
     }
-    let (one, other) = try Socket.pair()
+    let (one, other) = try unixPair()
     let reading = ReadingUser()
     let socket = try await loop.watch(one, reading)
     try other.writeBlocking([1, 2, 3])
@@ -91,7 +82,7 @@ import Testing
     let hasFired = Guarded(false)
     let (timer, peer) = (OnLoop<LoopTimer?>(nil), OnLoop<Socket?>(nil))
     loop.post {
-      guard let (one, other) = try? Socket.pair() else { return }
+      guard let (one, other) = try? unixPair() else { return }
       peer.value = other
       _ = try? WatchedSocket(one, on: loop, for: user)
       timer.value = LoopTimer(on: loop) { hasFired.withLock { $0 = true } }
@@ -113,11 +104,49 @@ import Testing
       await withCheckedContinuation { continuation in waiting.withLock { $0 = continuation } }
       return loop.isCurrent
     }
-    let continuation = await onNewThread { waiting.waitUntil({ $0 != nil }) { $0.take() } }
+    _ = await eventually { waiting.withLock { $0 != nil } }
+    let continuation = waiting.withLock { $0.take() }
     loop.stop()
     await onNewThread { loop.waitUntilStopped() }
     continuation?.resume()
     #expect(await task.value)
+  }
+
+  /// The timer would never fire, and keep itself and the loop for ever.
+  @Test func `a timer that is set after the loop's end stays unset`() async throws {
+    let loop = try EventLoop(named: "test-ending")
+    loop.stop()
+    await onNewThread { loop.waitUntilStopped() }
+    let isSet = await Task(executorPreference: loop) {
+      let timer = LoopTimer(on: loop) {}
+      timer.set(after: .zero)
+      return timer.isSet
+    }.value
+    #expect(!isSet)
+    #expect(loop.counts.timers == 0)
+  }
+
+  /// Something whose end leads back to the loop.
+  private final class Clean {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+    deinit { body() }
+  }
+
+  @Test func `a timer's end may set other timers at the loop's end`() async throws {
+    let loop = try EventLoop(named: "test-ending")
+    let ends = Guarded(0)
+    loop.post {
+      let other = LoopTimer(on: loop) {}
+      let clean = Clean {
+        other.set(after: .zero)
+        ends.withLock { $0 += 1 }
+      }
+      LoopTimer(on: loop) { withExtendedLifetime(clean) {} }.set(after: .seconds(3600))
+    }
+    loop.stop()
+    await onNewThread { loop.waitUntilStopped() }
+    #expect(await ends.awaited { $0 > 0 } == 1)
   }
 
   @Test func `loops leave neither descriptors nor threads behind`() throws {
@@ -145,7 +174,7 @@ import Testing
 
   @Test func `a descriptor that was removed in the same turn is not reported, nor mistaken for its successor`() async throws {
     let loop = try TestLoop()
-    let pairs = try (0..<3).map { _ in try Socket.pair() }
+    let pairs = try (0..<3).map { _ in try unixPair() }
     for (_, other) in pairs { try other.writeBlocking([1]) }
     let handlers = OnLoop<[RemovingHandler]>([])
     try await loop.run { [loop = loop.loop] in
@@ -171,23 +200,64 @@ import Testing
     }
   }
 
-  @Test func `a descriptor that is no longer watched is not reported, though it stays open`() async throws {
-    let loop = try TestLoop()
-    let (one, other) = try Socket.pair()
-    let handler = OnLoop<RemovingHandler?>(nil)
-    try await loop.run { [loop = loop.loop] in
-      let new = RemovingHandler(loop)
-      handler.value = new
-      let place = try loop.watch(one.number, new)
-      loop.stopWatching(one.number, place)
-      // A second handler for the same descriptor is accepted only if the system has removed it.
-      let again = try loop.watch(one.number, new)
-      loop.stopWatching(one.number, again)
+  /// The first to be told removes the other one, and another descriptor gets its place.
+  private final class ReplacingHandler: EventHandler {
+    let loop: EventLoop
+    var other: WatchPlace?
+    let successor: Socket
+    let heir: ReplacingHandler?
+    var seen: Readiness = []
+
+    init(_ loop: EventLoop, _ successor: Socket, _ heir: ReplacingHandler?) {
+      (self.loop, self.successor, self.heir) = (loop, successor, heir)
     }
-    try other.writeBlocking([1])
-    for _ in 0..<10 { _ = try await loop.run { 0 } }
-    #expect(try await loop.run { handler.value?.calls } == 0)
-    #expect(try one.readBlocking(1) == [1])
+
+    func isReady(_ events: Readiness) {
+      seen.formUnion(events)
+      guard let other = other.take(), let heir, heir.seen.isEmpty else { return }
+      loop.forget(other)
+      _ = try? loop.watch(successor.number, heir)
+    }
+
+    func loopEnds() {}
+  }
+
+  @Test func `what was found for a removed descriptor is not reported to the next one in its place`() async throws {
+    let loop = try TestLoop()
+    let pairs = try (0..<3).map { _ in try unixPair() }
+    for (_, other) in pairs.prefix(2) { try other.writeBlocking([1]) }
+    let handlers = OnLoop<[ReplacingHandler]>([])
+    try await loop.run { [loop = loop.loop] in
+      let heir = ReplacingHandler(loop, pairs[2].0, nil)
+      let (first, second) = (ReplacingHandler(loop, pairs[2].0, heir), ReplacingHandler(loop, pairs[2].0, heir))
+      first.other = try loop.watch(pairs[1].0.number, second)
+      second.other = try loop.watch(pairs[0].0.number, first)
+      handlers.value = [first, second, heir]
+    }
+    #expect(await eventuallyOnLoop(loop) { !handlers.value[2].seen.isEmpty })
+    let seen = try await loop.run { handlers.value.map(\.seen) }
+    // It can be written to, and has nothing to read.
+    #expect(seen[2] == .writable)
+    #expect(seen[0].isEmpty != seen[1].isEmpty)
+  }
+
+  private final class EndingHandler: EventHandler {
+    let clean: Clean
+    init(_ clean: Clean) { self.clean = clean }
+    func isReady(_ events: Readiness) {}
+    func loopEnds() {}
+  }
+
+  @Test func `a handler's end may remove another handler`() async throws {
+    let loop = try TestLoop()
+    let (one, other) = try unixPair()
+    let count = try await loop.run { [loop = loop.loop] in
+      let second = try loop.watch(other.number, RemovingHandler(loop))
+      let first = try loop.watch(one.number, EndingHandler(Clean { loop.forget(second) }))
+      loop.forget(first)
+      return loop.counts.descriptors
+    }
+    #expect(count == 0)
   }
 
   @Test func `a file can't be watched, and leaves no place behind`() async throws {

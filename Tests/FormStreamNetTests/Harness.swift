@@ -27,9 +27,10 @@ final class OnLoop<Value>: @unchecked Sendable {
 }
 
 extension Guarded {
-  /// Waits on a new thread until a condition is fulfilled, and returns the value.
+  /// Waits until a condition is fulfilled, and returns the value. If that takes too long, a check of the value fails.
   func awaited(_ condition: @escaping @Sendable (Value) -> Bool) async -> Value where Value: Sendable {
-    await onNewThread { self.waitUntil(condition) { $0 } }
+    _ = await eventually { withLock { condition($0) } }
+    return withLock { $0 }
   }
 }
 
@@ -37,12 +38,29 @@ extension Guarded {
 func tcpPair(sendBuffer: Int32? = nil, receiveBuffer: Int32? = nil) throws -> (client: Socket, server: Socket) {
   let listener = try Listener(at: address("127.0.0.1"))
   let client = try Socket(.ipv4)
-  try client.setBuffers(sending: sendBuffer, receiving: nil)
+  if let sendBuffer { try setSize(of: SO_SNDBUF, sendBuffer, client) }
   _ = try client.connect(to: listener.address)
   wait(for: POLLIN, on: listener.number)
   guard let (server, _) = try listener.accept() else { throw SystemError(number: EAGAIN) }
-  try server.setBuffers(sending: nil, receiving: receiveBuffer)
+  if let receiveBuffer { try setSize(of: SO_RCVBUF, receiveBuffer, server) }
   return (client, server)
+}
+
+/// C: `setsockopt`
+private func setSize(of buffer: CInt, _ size: CInt, _ socket: Socket) throws(SystemError) {
+  var size = size
+  _ = try retryingInterrupts {
+    setsockopt(socket.number, SOL_SOCKET, buffer, &size, socklen_t(MemoryLayout<CInt>.size))
+  }
+}
+
+/// Two ends of a connection between Unix-domain sockets.
+func unixPair() throws -> (Socket, Socket) {
+  let listener = try Listener(at: abstractAddress())
+  let one = try Socket(.unix)
+  _ = try one.connect(to: listener.address)
+  guard let (other, _) = try listener.accept() else { throw SystemError(number: EAGAIN) }
+  return (one, other)
 }
 
 /// A numeric address.
@@ -59,8 +77,8 @@ func abstractAddress() throws -> SocketAddress {
   return .unix(name)
 }
 
-/// Waits for an event on this thread.
-@discardableResult func wait(for event: Int32, on descriptor: CInt, milliseconds: Int32 = -1) -> Bool {
+/// Waits for an event on this thread. Returns false if there is none for half a minute.
+@discardableResult func wait(for event: Int32, on descriptor: CInt, milliseconds: Int32 = 30_000) -> Bool {
   var watched = pollfd(fd: descriptor, events: Int16(event), revents: 0)
   while true {
     let count = poll(&watched, 1, milliseconds)
@@ -74,7 +92,7 @@ extension Socket {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: piece)
     while bytes.count < count {
-      wait(for: POLLIN, on: number)
+      guard wait(for: POLLIN, on: number) else { throw SystemError(number: ETIMEDOUT) }
       let most = min(piece, count - bytes.count)
       let read = try buffer.withUnsafeMutableBytes { try receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<most])) }
       guard let read else { continue }
@@ -89,7 +107,7 @@ extension Socket {
     var rest = bytes[...]
     while !rest.isEmpty {
       guard let count = try rest.withUnsafeBytes({ try send($0) }) else {
-        wait(for: POLLOUT, on: number)
+        guard wait(for: POLLOUT, on: number) else { throw SystemError(number: ETIMEDOUT) }
         continue
       }
       rest = rest.dropFirst(count)
@@ -192,4 +210,13 @@ extension TestLoop {
     let loop = loop
     return try await run { OnLoop(try WatchedSocket(socket, on: loop, for: user)) }
   }
+}
+
+/// Passes closures until one of them finds the condition true.
+func eventuallyOnLoop(_ loop: TestLoop, _ condition: @escaping @Sendable () -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .seconds(60)
+  while ContinuousClock.now < end {
+    if (try? await loop.run(condition)) == true { return true }
+  }
+  return false
 }

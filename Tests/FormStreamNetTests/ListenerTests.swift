@@ -45,6 +45,12 @@ import Testing
     #expect(try listener.accept() != nil)
   }
 
+  /// A loop that is told again and again would use up a processor until a descriptor is free.
+  @Test func `without a free descriptor a connection stays, and is reported once`() throws {
+    let probe = try run(program: builtBinary("formstream-loop-probe"), ["full"])
+    #expect(probe.output == "Too many open files, 1 event, then accepted\n", "\(probe.stderr)")
+  }
+
   @Test func `a port that is free again can be used at once`() throws {
     var listener: Listener? = try Listener(at: address("127.0.0.1"))
     let place = try #require(listener?.address)

@@ -41,9 +41,7 @@ import Testing
       }
       if case .known(let known) = finding { answer.withLock { $0 = known } }
     }
-    return await onNewThread {
-      answer.waitUntil({ $0 != nil }) { ($0 ?? .success([])).map { $0.map(\.description) } }
-    }
+    return (await answer.awaited { $0 != nil } ?? .success([])).map { $0.map(\.description) }
   }
 
   @Test(arguments: [
@@ -223,7 +221,7 @@ import Testing
     let second = Guarded<Resolver.Answer?>(nil)
     _ = try await ask(resolver, "a.example", port: 2, on: loop) { answer in second.withLock { $0 = answer } }
     service.gate.open()
-    let answer = await onNewThread { second.waitUntil({ $0 != nil }) { $0 } }
+    let answer = await second.awaited { $0 != nil }
     #expect(answer == .success([try address("192.0.2.7", port: 2)]))
     #expect(service.asked.withLock { $0 } == ["a.example"])
     #expect(cancelled.withLock { $0 } == 0)

@@ -63,6 +63,21 @@ import Testing
     try await loop.run { timer.value.take()?.cancel() }
   }
 
+  /// A timer that is late catches up: it sets itself for moments that are over.
+  @Test func `a timer that sets itself again for a moment that is over doesn't hold up another one`() async throws {
+    let loop = try TestLoop()
+    let fired = Guarded(false)
+    let timer = OnLoop<LoopTimer?>(nil)
+    try await loop.run { [loop = loop.loop] in
+      timer.value = LoopTimer(on: loop) { timer.value?.set(at: MonotonicTime(nanoseconds: 0)) }
+      timer.value?.set(at: MonotonicTime(nanoseconds: 0))
+      LoopTimer(on: loop) { fired.withLock { $0 = true } }.set(after: .nanoseconds(1))
+    }
+    let hasFired = await eventually { fired.withLock { $0 } }
+    #expect(hasFired)
+    try await loop.run { timer.value.take()?.cancel() }
+  }
+
   @Test func `a timer can cancel another one of the same moment`() async throws {
     let loop = try TestLoop()
     let fired = Guarded<[Int]>([])

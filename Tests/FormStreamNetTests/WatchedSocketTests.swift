@@ -212,6 +212,20 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
+  /// The loop would otherwise use up a processor until the user closes the socket.
+  @Test func `a broken connection that its user leaves alone is reported once`() async throws {
+    let loop = try TestLoop()
+    let (client, peer) = try resetPair(sending: [1])
+    let idle = IdleUser()
+    let socket = try await loop.watch(client, idle)
+    #expect(await isReadable(socket, loop))
+    for _ in 0..<50 { _ = try await loop.run { 0 } }
+    #expect(idle.events.withLock { $0 } == 1)
+    #expect(try await loop.run { socket.value.hasHungUp && socket.value.failure == nil })
+    try await loop.run { socket.value.close() }
+    withExtendedLifetime(peer) {}
+  }
+
   /// A connection whose other side has sent bytes and then a reset, which have both arrived.
   private func resetPair(sending bytes: [UInt8]) throws -> (Socket, Socket?) {
     var (client, server): (Socket, Socket?) = try tcpPair()
@@ -239,6 +253,44 @@ import Testing
     }
     #expect(try await loop.run { socket.value.hasInput() && !socket.value.isOpen && socket.value.unacknowledgedBytes == nil })
     #expect(idle.events.withLock { $0 } == seen)
+  }
+
+  /// The user's end comes inside of `close`.
+  @Test func `a user that closes its socket at its own end closes it once`() async throws {
+    final class Closing: SocketUser {
+      var socket: WatchedSocket?
+      let ends: Guarded<Int>
+      init(_ ends: Guarded<Int>) { self.ends = ends }
+      func isReady(_ socket: WatchedSocket) {}
+      func loopEnds(_ socket: WatchedSocket) {}
+      deinit {
+        socket?.close()
+        ends.withLock { $0 += 1 }
+      }
+    }
+    let loop = try TestLoop()
+    let (client, _) = try tcpPair()
+    let ends = Guarded(0)
+    let descriptors = try await loop.run { [loop = loop.loop] in
+      var user: Closing? = Closing(ends)
+      let socket = try WatchedSocket(client, on: loop, for: try #require(user))
+      user?.socket = socket
+      user = nil
+      socket.close()
+      return loop.counts.descriptors
+    }
+    #expect(descriptors == 0 && ends.withLock { $0 } == 1)
+  }
+
+  @Test func `an empty buffer is not the end`() async throws {
+    let loop = try TestLoop()
+    let (client, server) = try tcpPair()
+    let socket = try await loop.watch(client, IdleUser())
+    try server.writeBlocking([1])
+    #expect(await isReadable(socket, loop))
+    #expect(try await read(socket, loop, atMost: 0) == .bytes(0))
+    #expect(try await read(socket, loop) == .bytes(1))
+    try await loop.run { socket.value.close() }
   }
 
   // MARK: Ends

@@ -53,7 +53,10 @@ final class ConnectionOpening {
     exchange.metrics.lookup = exchange.clock.time
     switch answer {
     case .success(let addresses): connect(to: addresses, place)
-    case .failure(let failure): fail(WireFailure(failure))
+    case .failure(let failure):
+      // An address of a family that the settings exclude.
+      let isAddress = SocketAddress(place.host, port: place.port) != nil
+      fail(isAddress ? WireFailure(cause: .notConnected(nil), ending: .closed, detail: failure.reason) : WireFailure(failure))
     }
   }
 

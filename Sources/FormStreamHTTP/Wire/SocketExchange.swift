@@ -41,8 +41,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   private var isSending = false
   /// Whether the response's target has no room, and will report when it has some.
   private var isWaitingForTarget = false
-  /// What has arrived and was not taken: a piece of the response's body, and what follows it.
-  private var held: (body: [UInt8], rest: [UInt8]) = ([], [])
+  /// What has arrived and was not taken: a piece of the response's body, and what follows it; nil if all was taken.
+  private var held: (body: [UInt8], rest: [UInt8])?
   private var hasResponseEnded = false
   /// How many bytes the other side's system had not acknowledged when the response began.
   private var unacknowledged: Int64 = 0
@@ -279,7 +279,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     do throws(WireError) {
       while ending == nil, let event = try connection.wire.receive(&input) {
         guard handle(event, connection) else {
-          held.rest = Array(input)
+          held?.rest = Array(input)
           return
         }
       }
@@ -290,16 +290,16 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   /// Takes what was held back, once its target has room. Returns whether nothing is held back any more.
   private func takeHeld() -> Bool {
-    guard isWaitingForTarget || !held.rest.isEmpty || !held.body.isEmpty else { return true }
+    guard let (body, rest) = held else { return true }
     guard !isWaitingForTarget, let connection else { return false }
-    let (body, rest) = held
-    held = ([], [])
-    guard body.withUnsafeBytes({ $0.isEmpty || deliver($0) }), ending == nil else {
-      held.rest = rest
+    held = nil
+    guard body.withUnsafeBytes({ deliver($0) }), ending == nil else {
+      held?.rest = rest
       return false
     }
-    rest.withUnsafeBytes { if !$0.isEmpty { take($0, from: connection) } }
-    return ending == nil && held.body.isEmpty && held.rest.isEmpty && !isWaitingForTarget
+    // Even if nothing is left, the end of the response may have to be noted.
+    rest.withUnsafeBytes { take($0, from: connection) }
+    return ending == nil && held == nil
   }
 
   private func endInput(_ connection: Connection, isOrderly: Bool) {
@@ -369,7 +369,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
       return true
     case .later:
       isWaitingForTarget = true
-      held.body = Array(bytes)
+      held = (Array(bytes), [])
       return false
     case .abort:
       if let error = collector.failure { end(because: error) } else { finish(nil) }

@@ -54,19 +54,12 @@ final class Poller: @unchecked Sendable {
 
   /// Reports each change of a descriptor from now on, and once what is possible already. A descriptor is added once in its
   /// life: an event comes only when something changes, so nothing has to be added or removed while a connection sends,
-  /// receives, pauses or is idle.
+  /// receives, pauses or is idle. The system removes a descriptor when it is closed.
   ///
   /// C: `epoll_ctl(EPOLL_CTL_ADD)`
   func add(_ descriptor: CInt, _ token: UInt64) throws(SystemError) {
     let events = Readiness.all.rawValue | Self.edgeTriggered
     _ = try retryingInterrupts { formstream_add_to_epoll(epoll, descriptor, events, token) }
-  }
-
-  /// Removes a descriptor that stays open. The system itself removes one that is closed.
-  ///
-  /// C: `epoll_ctl(EPOLL_CTL_DEL)`
-  func remove(_ descriptor: CInt) {
-    _ = formstream_remove_from_epoll(epoll, descriptor)
   }
 
   /// Waits for events, and returns how many there are; -1 milliseconds means without limit. A signal ends the wait too.

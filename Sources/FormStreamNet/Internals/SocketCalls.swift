@@ -27,7 +27,7 @@ extension SystemError {
   }
 
   /// Whether the error may be about the place at which a connection begins, and not about where it leads.
-  package var isAboutLocalEnd: Bool { [EADDRNOTAVAIL, ENODEV, EPERM, EAFNOSUPPORT].contains(number) }
+  package var isAboutLocalEnd: Bool { [EADDRNOTAVAIL, ENODEV, EPERM].contains(number) }
 
   /// Nothing can be read, written or accepted at present.
   var wouldBlock: Bool { number == EAGAIN }
@@ -44,18 +44,6 @@ extension SystemError {
 /// C: `socket(SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)`
 func openStreamSocket(_ family: SocketAddress.Family) throws(SystemError) -> CInt {
   try retryingInterrupts { socket(family.number, streamKind, 0) }
-}
-
-/// Two sockets that are connected with each other.
-///
-/// C: `socketpair`
-func openSocketPair() throws(SystemError) -> (CInt, CInt) {
-  var pair: (CInt, CInt) = (-1, -1)
-  _ = try withUnsafeMutableBytes(of: &pair) { bytes throws(SystemError) in
-    let numbers = bytes.assumingMemoryBound(to: CInt.self)
-    return try retryingInterrupts { socketpair(AF_UNIX, streamKind, 0, numbers.baseAddress) }
-  }
-  return pair
 }
 
 private let streamKind =
@@ -139,12 +127,15 @@ func receiveBytes(
   }
 }
 
+/// Calls `call`, and calls it again if a signal interrupts it; nil if it would block. Unlike `retryingInterrupts`, this is not
+/// generic, and throws nothing if a look finds nothing: a small request makes three of these calls.
 private func unlessBlocked(_ call: () -> Int) throws(SystemError) -> Int? {
-  do throws(SystemError) {
-    return try retryingInterrupts(call)
-  } catch {
-    if error.wouldBlock { return nil }
-    throw error
+  while true {
+    let result = call()
+    if result >= 0 { return result }
+    let number = errno
+    if number == EAGAIN { return nil }
+    if number != EINTR { throw SystemError(number: number) }
   }
 }
 
@@ -179,7 +170,7 @@ enum SocketOption {
   /// Bytes leave at once, even if they don't fill a packet.
   case withoutDelay
   case keepAlive, keepAliveIdle, keepAliveInterval
-  case reuseAddress, onlyIPv6, sendBuffer, receiveBuffer
+  case reuseAddress, onlyIPv6
 
   fileprivate var numbers: (level: CInt, name: CInt) {
     switch self {
@@ -189,8 +180,6 @@ enum SocketOption {
     case .keepAliveInterval: (CInt(IPPROTO_TCP), TCP_KEEPINTVL)
     case .reuseAddress: (SOL_SOCKET, SO_REUSEADDR)
     case .onlyIPv6: (CInt(IPPROTO_IPV6), IPV6_V6ONLY)
-    case .sendBuffer: (SOL_SOCKET, SO_SNDBUF)
-    case .receiveBuffer: (SOL_SOCKET, SO_RCVBUF)
     }
   }
 }
@@ -203,11 +192,6 @@ func setOption(_ number: CInt, _ option: SocketOption, _ value: CInt) throws(Sys
   }
 }
 
-/// C: `getsockopt`
-func option(_ number: CInt, _ option: SocketOption) -> CInt? {
-  socketOption(number, option.numbers.level, option.numbers.name)
-}
-
 private func socketOption(_ number: CInt, _ level: CInt, _ name: CInt) -> CInt? {
   var value: CInt = 0
   var size = socklen_t(MemoryLayout<CInt>.size)
@@ -218,6 +202,10 @@ private func socketOption(_ number: CInt, _ level: CInt, _ name: CInt) -> CInt? 
 ///
 /// C: `setsockopt(SO_BINDTODEVICE)`
 func bindSocket(_ number: CInt, toInterface name: String) throws(SystemError) {
+  // Linux takes an empty name for no interface, ends a name at a NUL, and cuts a name that is too long: requests would leave
+  // through an interface that nobody chose.
+  guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count < Int(IF_NAMESIZE)
+  else { throw SystemError(number: ENODEV) }
   _ = try retryingInterrupts {
     name.withCString { setsockopt(number, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1)) }
   }
@@ -263,18 +251,13 @@ func unacknowledgedBytes(of number: CInt) -> Int64? {
 func traffic(of number: CInt) -> Traffic? {
   withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
     // The C library's `struct tcp_info` is older than Linux's, and ends before these members.
-    let (unacknowledged, acknowledgedBytes, receivedBytes, unsentBytes) = (24, 120, 128, 144)
-    // include/net/tcp_states.h: TCP_FIN_WAIT2, TCP_TIME_WAIT, TCP_CLOSE.
-    let statesAfterEnd: [UInt8] = [5, 6, 7]
+    let (acknowledgedBytes, receivedBytes) = (120, 128)
     var size = socklen_t(info.count)
-    guard getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0, size >= unsentBytes + 4
+    guard getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0, size >= receivedBytes + 8
     else { return nil }
     return Traffic(
       acknowledgedBytes: Int64(clamping: info.load(fromByteOffset: acknowledgedBytes, as: UInt64.self)),
-      receivedBytes: Int64(clamping: info.load(fromByteOffset: receivedBytes, as: UInt64.self)),
-      isAcknowledged: info.load(fromByteOffset: unacknowledged, as: UInt32.self) == 0
-        && info.load(fromByteOffset: unsentBytes, as: UInt32.self) == 0,
-      isEndAcknowledged: statesAfterEnd.contains(info.load(as: UInt8.self)))
+      receivedBytes: Int64(clamping: info.load(fromByteOffset: receivedBytes, as: UInt64.self)))
   }
 }
 

@@ -3,7 +3,7 @@ package import FormStreamPlatform
 /// A thread that drives any number of connections and timers, and runs the tasks that decide what follows. Nothing on it may
 /// block.
 ///
-/// Sending is unchecked because only the inbox and the poller's event are shared between threads. Everything else belongs to the
+/// Sending is unchecked because only the inbox and the event that ends a wait are shared between threads. Everything else belongs to the
 /// loop's thread, and the functions that use it say so.
 package final class EventLoop: @unchecked Sendable {
   private enum Command {
@@ -36,7 +36,7 @@ package final class EventLoop: @unchecked Sendable {
   /// The commands that are being carried out. The array keeps its memory for the next commands.
   private var taken: [Command] = []
   private var watched = WatchList()
-  private var hasEnded = false
+  private(set) var hasEnded = false
   private let guest: (any LoopGuest)?
 
   /// Starts the thread.
@@ -67,8 +67,8 @@ package final class EventLoop: @unchecked Sendable {
     return isAccepted
   }
 
-  /// Ends the thread, once it has carried out what was passed to it before. The handlers of open descriptors are told, and all timers
-  /// are cancelled.
+  /// Ends the thread, once it has carried out what was passed to it before, and the jobs that follow from it. The handlers of open
+  /// descriptors are told, and all timers are cancelled.
   package func stop() {
     let wakesThread = inbox.withLock { inbox in
       inbox.isStopping = true
@@ -99,7 +99,7 @@ package final class EventLoop: @unchecked Sendable {
     do throws(SystemError) {
       try poller.add(descriptor, place.token)
     } catch {
-      watched.remove(place)
+      forget(place)
       throw error
     }
     return place
@@ -109,13 +109,8 @@ package final class EventLoop: @unchecked Sendable {
   /// Events of the descriptor that were found already are dropped.
   package func forget(_ place: WatchPlace) {
     assert(isCurrent)
-    watched.remove(place)
-  }
-
-  /// Like ``forget(_:)``, for a descriptor that stays open.
-  package func stopWatching(_ descriptor: CInt, _ place: WatchPlace) {
-    forget(place)
-    poller.remove(descriptor)
+    let handler = watched.remove(place)
+    withExtendedLifetime(handler) {}
   }
 
   /// How many descriptors are watched, and how many timers are set.
@@ -185,8 +180,8 @@ package final class EventLoop: @unchecked Sendable {
     if !taken.isEmpty { return 0 }
     let earliest = timers.earliest
     guard earliest != .never else { return -1 }
-    // Rounded up, or the loop would wake up before the timer is due, again and again.
-    let left = max(0, earliest.nanoseconds - now.nanoseconds)
+    // The turn may have taken a while. Rounded up, or the loop would wake up before the timer is due, again and again.
+    let left = max(0, earliest.nanoseconds - MonotonicTime.now.nanoseconds)
     return Int32(clamping: left / 1_000_000 + (left % 1_000_000 == 0 ? 0 : 1))
   }
 
@@ -194,7 +189,7 @@ package final class EventLoop: @unchecked Sendable {
   private func end() {
     hasEnded = true
     for handler in watched.removeAll() { handler.loopEnds() }
-    timers.removeAll()
+    for timer in timers.removeAll() { timer.loopEnds?() }
     serveLateJobs()
   }
 

@@ -4,20 +4,27 @@
 package final class LoopTimer {
   private let loop: EventLoop
   fileprivate let fire: () -> Void
+  let loopEnds: (() -> Void)?
   /// The place in the loop's heap; nil if the timer is not set.
   fileprivate(set) var place: Int?
 
   /// Makes a timer that is not set.
-  package init(on loop: EventLoop, _ fire: @escaping () -> Void) {
-    (self.loop, self.fire) = (loop, fire)
+  ///
+  /// - Parameter loopEnds: called if the loop ends while the timer is set.
+  package init(on loop: EventLoop, loopEnds: (() -> Void)? = nil, _ fire: @escaping () -> Void) {
+    (self.loop, self.loopEnds, self.fire) = (loop, loopEnds, fire)
   }
 
   package var isSet: Bool { place != nil }
 
-  /// Calls the closure once, as soon as the moment is over. An earlier setting no longer counts.
+  /// Calls the closure once, as soon as the moment is over. An earlier setting no longer counts. After the loop's end, the timer
+  /// stays unset.
   package func set(at moment: MonotonicTime) {
     assert(loop.isCurrent)
-    loop.timers.set(self, at: moment)
+    // A task may outlive the loop. Its timer would never fire, and keep the loop for ever.
+    if loop.hasEnded { return }
+    // A moment that is over counts as now, or a timer that is late and sets itself again would go before all others.
+    loop.timers.set(self, at: max(moment, loop.now))
   }
 
   /// Like ``set(at:)``, a time after the loop's ``EventLoop/now``.
@@ -70,10 +77,12 @@ struct TimerHeap {
     if place < entries.count { replace(place, with: last) }
   }
 
-  /// Unsets all timers.
-  mutating func removeAll() {
-    for entry in entries { entry.timer.place = nil }
+  /// Removes all timers, and returns them. The caller releases them, because the end of one may lead back to this heap.
+  mutating func removeAll() -> [LoopTimer] {
+    let timers = entries.map(\.timer)
+    for timer in timers { timer.place = nil }
     entries.removeAll()
+    return timers
   }
 
   /// Fires the timers whose moments are over. A timer that is set meanwhile waits for the next call, or a timer that sets

@@ -35,13 +35,15 @@ struct WatchList {
     return WatchPlace(index: UInt32(truncatingIfNeeded: entries.count - 1), generation: 0)
   }
 
-  mutating func remove(_ place: WatchPlace) {
-    guard handler(of: place.token) != nil else { return }
+  /// Returns the removed handler. The caller releases it, because its end may lead back to this list.
+  mutating func remove(_ place: WatchPlace) -> (any EventHandler)? {
+    guard let handler = handler(of: place.token) else { return nil }
     let index = Int(place.index)
     entries[index].handler = nil
     // The last generation is left out: with the highest index it would be the token of the loop's own event.
     entries[index].generation = (entries[index].generation + 1) % .max
     free.append(place.index)
+    return handler
   }
 
   /// The handler that an event is for; nil if its descriptor was removed.

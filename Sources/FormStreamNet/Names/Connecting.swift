@@ -24,12 +24,13 @@ package final class Connecting {
   private var earlyResult: Result<WatchedSocket, ConnectFailure>?
   private var isStarting = false
   private lazy var nextAddress = LoopTimer(on: loop) { [weak self] in self?.tryNext() }
-  private lazy var limit = LoopTimer(on: loop) { [weak self] in self?.endAtLimit() }
+  private lazy var limit = LoopTimer(on: loop, loopEnds: { [weak self] in self?.cancel() }) { [weak self] in self?.endAtLimit()
+  }
 
   /// - Parameters:
   ///   - addresses: the addresses, the preferred one first.
   ///   - completion: called once, after ``start(within:)`` has returned, unless the attempt is cancelled or the loop ends. The socket
-  ///     has no user yet, and may be ready already.
+  ///     has no user yet, and may be ready already. Whoever gets it closes it.
   package init(
     to addresses: [SocketAddress], on loop: EventLoop, _ settings: Settings = Settings(), completion: @escaping Completion
   ) {
@@ -46,7 +47,8 @@ package final class Connecting {
     isStarting = false
     // If there is a result, the timer passes it on in the next turn: nobody expects it inside of this call.
     if earlyResult == nil { limit.set(after: time) } else { limit.set(at: loop.now) }
-    held = self
+    // After the loop's end no timer can be set, and nothing would end this.
+    if limit.isSet { held = self } else { cancel() }
   }
 
   /// Keeps this object while it works, because timers and sockets do not.
@@ -78,7 +80,7 @@ package final class Connecting {
       attempts.append(attempt)
       attempt.begin()
       guard attempt.error != nil else {
-        if !rest.isEmpty, earlyResult == nil { nextAddress.set(after: settings.attemptDelay) }
+        if !rest.isEmpty, completion != nil, earlyResult == nil { nextAddress.set(after: settings.attemptDelay) }
         return
       }
     }
@@ -106,7 +108,11 @@ package final class Connecting {
   }
 
   private func finish(_ result: Result<WatchedSocket, ConnectFailure>) {
-    guard let completion, earlyResult == nil else { return }
+    guard let completion, earlyResult == nil else {
+      // Nobody closes another connection.
+      if case .success(let socket) = result { socket.close() }
+      return
+    }
     if isStarting {
       earlyResult = result
     } else {
@@ -120,7 +126,9 @@ package final class Connecting {
     limit.cancel()
     for attempt in attempts { attempt.end() }
     attempts = []
-    (completion, earlyResult, held) = (nil, nil, nil)
+    earlyResult = nil
+    // Who is released with the completion may cancel this again.
+    withExtendedLifetime((completion.take(), held.take())) {}
   }
 }
 
@@ -184,7 +192,8 @@ extension Connecting {
       }
     }
 
-    func loopEnds(_ socket: WatchedSocket) { owner?.release() }
+    /// The limit's timer ends the whole.
+    func loopEnds(_ socket: WatchedSocket) {}
 
     /// Passes the socket on.
     private func succeed() {

@@ -21,14 +21,6 @@ package final class Socket: Sendable {
   /// C: `close`
   deinit { closeSocket(number) }
 
-  /// Two sockets that are connected with each other.
-  ///
-  /// C: `socketpair`
-  package static func pair() throws(SystemError) -> (Socket, Socket) {
-    let (one, other) = try openSocketPair()
-    return (Socket(owning: one, .unix), Socket(owning: other, .unix))
-  }
-
   /// What became of a call of `connect`.
   package enum Connect: Sendable {
     case connected
@@ -72,14 +64,6 @@ package final class Socket: Sendable {
     try setOption(number, .keepAlive, 1)
     try setOption(number, .keepAliveIdle, seconds)
     try setOption(number, .keepAliveInterval, seconds)
-  }
-
-  /// Sets how many bytes the system holds for sending, and for reading. Linux takes double the number.
-  ///
-  /// C: `setsockopt(SO_SNDBUF, SO_RCVBUF)`
-  package func setBuffers(sending: Int32? = nil, receiving: Int32? = nil) throws(SystemError) {
-    if let sending { try setOption(number, .sendBuffer, sending) }
-    if let receiving { try setOption(number, .receiveBuffer, receiving) }
   }
 
   /// Writes bytes, and returns how many; nil if the system takes none at present.

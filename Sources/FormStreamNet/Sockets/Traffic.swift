@@ -6,8 +6,4 @@ package struct Traffic: Hashable, Sendable {
   package let acknowledgedBytes: Int64
   /// The bytes that have been received since the connection began, read or not.
   package let receivedBytes: Int64
-  /// Whether the other side has acknowledged all bytes that were sent.
-  package let isAcknowledged: Bool
-  /// Whether the other side has also acknowledged the end of the stream.
-  package let isEndAcknowledged: Bool
 }

@@ -43,7 +43,7 @@ package final class WatchedSocket {
   private var hasEndedSending = false
   private let isUnix: Bool
 
-  /// Watches a socket that is connected, or that is being connected.
+  /// Takes over a socket that is connected, or that is being connected. Nobody else may keep it, or it stays open.
   package init(_ socket: Socket, on loop: EventLoop, for user: any SocketUser) throws(SystemError) {
     (self.socket, self.loop, self.user) = (socket, loop, user)
     isUnix = socket.family == .unix
@@ -57,37 +57,38 @@ package final class WatchedSocket {
   /// Whether the system has reported a failure, or the end of both directions.
   var hasFailedOrClosed: Bool { !seen.isDisjoint(with: [.closed, .failed]) }
 
-  /// Reads bytes into a buffer, which must not be empty.
+  /// Reads bytes into a buffer. An empty buffer gets nothing.
   ///
   /// What arrived before a failure is read before the failure is thrown. A failure is never taken for the end.
   ///
   /// C: `recv`
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Reading {
     guard let socket else { throw .notOpen }
-    while mayRead {
-      let count: Int?
+    // The system would return the number that means the end.
+    if buffer.isEmpty { return .bytes(0) }
+    if mayRead {
       do throws(SystemError) {
-        count = try socket.receive(into: buffer)
+        if let count = try socket.receive(into: buffer) { return try note(count, of: buffer.count) }
       } catch {
-        let isNew = note(error)
-        // The system may report a failure before the bytes that came before it.
-        if isNew { continue }
+        note(error)
         throw failure ?? error
       }
-      guard let count else {
-        mayRead = false
-        break
-      }
-      if count == 0 {
-        if let failure { throw failure }
-        return .end
-      }
-      receivedBytes += Int64(count)
-      if count < buffer.count { mayRead = isMoreExpected }
-      return .bytes(count)
+      mayRead = false
     }
     if let failure { throw failure }
     return .nothing
+  }
+
+  /// Counts what a read has brought.
+  private func note(_ count: Int, of size: Int) throws(SystemError) -> Reading {
+    if count == 0 {
+      // After a failure, the system pretends that the connection had ended in order.
+      if let failure { throw failure }
+      return .end
+    }
+    receivedBytes += Int64(count)
+    if count < size { mayRead = isMoreExpected }
+    return .bytes(count)
   }
 
   /// Whether there may be something after a read that did not fill its buffer (epoll(7): normally, there is nothing). A read also stops
@@ -117,17 +118,16 @@ package final class WatchedSocket {
       mayWrite = count == head.count + body.count
       return count
     } catch {
-      _ = note(error)
+      note(error)
       throw error
     }
   }
 
-  /// Keeps the first failure; returns whether this is the first.
-  private func note(_ error: SystemError) -> Bool {
-    defer { failure = failure ?? error }
+  /// Keeps the first failure.
+  private func note(_ error: SystemError) {
+    failure = failure ?? error
     // Bytes that were received before it can still be read.
     mayRead = true
-    return failure == nil
   }
 
   /// Asks the system whether there is something to read: bytes, the end, or a failure. Nothing is read.
@@ -142,6 +142,12 @@ package final class WatchedSocket {
     // The end counts as one byte.
     socket?.unacknowledgedBytes.map { max(0, hasEndedSending ? $0 - 1 : $0) }
   }
+
+  /// Whether the other side's system has acknowledged all bytes and, after them, the end; nil if that can't be known. A connection that
+  /// was reset keeps what it knew.
+  ///
+  /// C: `ioctl(SIOCOUTQ)`
+  package var isEndAcknowledged: Bool? { socket?.unacknowledgedBytes.map { hasEndedSending && $0 == 0 } }
 
   /// What the system says of the connection; nil if it says nothing.
   ///
@@ -164,7 +170,7 @@ package final class WatchedSocket {
       try socket.endSending()
       hasEndedSending = true
     } catch {
-      _ = note(error)
+      note(error)
       throw error
     }
   }
@@ -173,9 +179,11 @@ package final class WatchedSocket {
   ///
   /// C: `close`
   package func close() {
-    if let place { loop.forget(place) }
-    (place, socket, user) = (nil, nil, nil)
+    if let place = place.take() { loop.forget(place) }
+    socket = nil
     (mayRead, mayWrite) = (false, false)
+    // The user may close the socket at its own end, which may be here.
+    withExtendedLifetime(user.take()) {}
   }
 
   /// Closes the socket so that the other side sees a failure. Bytes that were not sent yet are dropped.

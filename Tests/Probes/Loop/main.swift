@@ -13,6 +13,11 @@
 //   formstream-loop-probe loops COUNT
 //
 // starts and stops that many loops with open sockets, and prints what is left of them.
+//
+//   formstream-loop-probe full
+//
+// listens with no descriptor left for a connection that waits, and prints why it isn't accepted, how often the loop has reported it
+// meanwhile, and whether it is accepted once a descriptor is free.
 import FormStreamNet
 import FormStreamPlatform
 import Glibc
@@ -182,6 +187,19 @@ func entries(_ name: String) -> [String] {
   return names
 }
 
+/// How many threads of loops there are. The thread sanitizer has one of its own.
+func loopThreads() -> Int {
+  entries("task").filter { number in
+    guard let file = fopen("/proc/self/task/\(number)/comm", "re") else { return false }
+    defer { fclose(file) }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { line in
+      line.initialize(repeating: 0)
+      guard let start = line.baseAddress, fgets(start, 64, file) != nil else { return false }
+      return String(cString: start) == "formstream-net\n"
+    }
+  }.count
+}
+
 /// Starts a loop that serves one connection to itself, and returns how many descriptors another program would inherit meanwhile.
 func useLoop(_ local: SocketAddress, besides inherited: [String]) throws -> Int {
   let loop = try EventLoop()
@@ -205,6 +223,46 @@ func useLoop(_ local: SocketAddress, besides inherited: [String]) throws -> Int 
   loop.waitUntilStopped()
   // The directory that was read above is closed by now.
   return inheritable.filter { fcntl($0, F_GETFD) >= 0 }.count
+}
+
+/// Counts what a loop reports, and accepts nothing.
+final class Counting: EventHandler, Sendable {
+  let count = Guarded(0)
+
+  func isReady(_ events: Readiness) { count.withLock { $0 += 1 } }
+
+  func loopEnds() {}
+}
+
+/// Returns once the loop has looked at its descriptors that many times.
+func letTurn(_ loop: EventLoop, times: Int) {
+  let turned = AutoResetEvent()
+  for _ in 0..<times {
+    loop.post { turned.signal() }
+    turned.wait(atMost: nil)
+  }
+}
+
+func acceptWithoutDescriptors(at local: SocketAddress) throws -> String {
+  let (loop, listener, counting) = (try EventLoop(), try Listener(at: local), Counting())
+  let client = try Socket(.ipv4)
+  loop.post { do { _ = try loop.watch(listener.number, counting) } catch { stopWith("\(error)") } }
+  letTurn(loop, times: 1)
+  _ = try client.connect(to: listener.address)
+  counting.count.waitUntil({ $0 > 0 }) { _ in }
+  var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  var others: [Socket] = []
+  while let other = try? Socket(.ipv4) { others.append(other) }
+  var reason = "none"
+  do throws(SystemError) { _ = try listener.accept() } catch { reason = error.description }
+  letTurn(loop, times: 50)
+  others.removeLast()
+  let isAccepted = try listener.accept() != nil
+  let events = counting.count.withLock { $0 }
+  loop.stop()
+  loop.waitUntilStopped()
+  return "\(reason), \(events) event, then \(isAccepted ? "accepted" : "nothing")"
 }
 
 let words = CommandLine.arguments.dropFirst()
@@ -238,9 +296,13 @@ case "loops" where numbers.count == 1:
   for _ in 0..<numbers[0] { inheritable += try useLoop(local, besides: inherited) }
   // A thread has ended, and released the loop, a moment after it says so.
   let end = ContinuousClock.now + .seconds(20)
-  while entries("task").count > 1 || entries("fd").count > inherited.count, ContinuousClock.now < end { sched_yield() }
-  let left = (entries("fd").count - inherited.count, entries("task").count - 1)
+  while loopThreads() > 0 || entries("fd").count > inherited.count, ContinuousClock.now < end { sched_yield() }
+  let left = (entries("fd").count - inherited.count, loopThreads())
   var line = Array("\(left.0) descriptors and \(left.1) threads left, \(inheritable) descriptors inheritable\n".utf8)
   write(1, &line, line.count)
-default: stopWith("usage: formstream-loop-probe loops COUNT | serve SIZE | post PORT SIZE COUNT CONNECTIONS [checked]")
+case "full":
+  guard let local = SocketAddress("127.0.0.1", port: 0) else { stopWith("127.0.0.1 is no address.") }
+  print(try acceptWithoutDescriptors(at: local))
+default:
+  stopWith("usage: formstream-loop-probe full | loops COUNT | serve SIZE | post PORT SIZE COUNT CONNECTIONS [checked]")
 }

@@ -39,3 +39,12 @@ public struct HostReplacement: Sendable, Hashable {
     return isMeant && !fields[2].isEmpty ? fields[2] : nil
   }
 }
+
+extension TransferSession.Configuration {
+  /// Whether connections for an origin may lead to another machine although the origin's host is this machine.
+  func diverts(_ origin: HTTPURL.Origin) -> Bool {
+    guard unixSocket == nil else { return false }
+    let hosts = ([origin.host] + replacedHosts.compactMap { $0.host(for: origin) }).map(CookiePlace.host)
+    return hosts.contains { host in !CookiePlace.isLoopback(host) || addresses.contains { $0.diverts(host) } }
+  }
+}

@@ -70,9 +70,11 @@ extension GetPlan {
     var lists = ListedURLs(arguments.pathLists)
     var first = urls.first
     if first == nil { first = try ListedItems.firstURL(of: &lists, request, input) }
+    let isForNoURL = first == nil
+    if isForNoURL { first = try ListedItems.anyURL(request, input) }
     guard let first else { throw .usage("Name the URL to get.") }
     var planned = try PlannedRequest(
-      request.asksForHead ? .head : .get, to: first, with: .none, request, downloading, input,
+      request.asksForHead ? .head : .get, to: first, isForNoURL: isForNoURL, with: .none, request, downloading, input,
       &notes)
     planned.request.options = try TransferOptions(request)
     if let stated = try request.headers.statedLength(), stated > 0 {

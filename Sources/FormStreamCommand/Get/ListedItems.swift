@@ -41,15 +41,20 @@ struct ListedItems {
     if let failure = wrong.failure { throw failure }
   }
 
-  /// The URL whose server the settings of the session are for. If there is no URL, nothing is requested, and any will do.
+  /// The URL whose server the settings of the session are for; nil if there is no URL, so that nothing is requested.
   static func firstURL(
     of urls: inout ListedURLs, _ request: RequestArguments, _ input: InputReader
-  ) throws(Failure) -> HTTPURL {
+  ) throws(Failure) -> HTTPURL? {
     // A line of a pipe that is no URL is reported when its turn comes, and the others are received.
     while let line = try urls.peek() {
       if let url = try? Self.url(line, request, input) { return url }
     }
-    return try url(Argument("http://localhost"), request, input)
+    return nil
+  }
+
+  /// A URL for settings that are used for no request.
+  static func anyURL(_ request: RequestArguments, _ input: InputReader) throws(Failure) -> HTTPURL {
+    try url(Argument("http://localhost"), request, input)
   }
 
   /// What a line of a list is.

@@ -23,9 +23,12 @@ extension HTTPHeaders {
 extension CookiePolicy {
   /// Whether the session keeps cookies, and the files that it loads cookies from.
   ///
-  /// - Parameter knowsPublicSuffixes: whether there is a list of the domains that no server may set cookies for.
+  /// - Parameters:
+  ///   - first: the request for the first URL of the command; nil if there is no URL. Cookies of files that name no host belong to the
+  ///     host of this request, although others may be sent before it with `-j`.
+  ///   - knowsPublicSuffixes: whether there is a list of the domains that no server may set cookies for.
   init(
-    _ arguments: RequestArguments, _ notes: inout [String],
+    _ arguments: RequestArguments, first: TransferRequest?, _ notes: inout [String],
     knowsPublicSuffixes: @autoclosure () -> Bool = CookiePolicy.knowsPublicSuffixes
   ) throws(Failure) {
     let files = arguments.cookies.filter { !$0.isCookie }
@@ -53,7 +56,7 @@ extension CookiePolicy {
         )
       }
     }
-    self = .session(files: existing, withoutSessionCookies: arguments.skipsSessionCookies)
+    self = .session(files: existing, withoutSessionCookies: arguments.skipsSessionCookies, first: first)
   }
 }
 

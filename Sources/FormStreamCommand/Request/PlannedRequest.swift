@@ -12,9 +12,11 @@ struct PlannedRequest {
   ///
   /// - Parameters:
   ///   - method: the method, if no flag names one.
+  ///   - url: the first URL of the command.
+  ///   - isForNoURL: whether the command has no URL, so that nothing is sent, and `url` may be any.
   ///   - downloading: the arguments of `get`, which also set headers.
   init(
-    _ method: HTTPMethod, to url: HTTPURL, with body: PlannedBody, _ arguments: RequestArguments,
+    _ method: HTTPMethod, to url: HTTPURL, isForNoURL: Bool = false, with body: PlannedBody, _ arguments: RequestArguments,
     _ downloading: DownloadArguments, _ input: InputReader, _ notes: inout [String]
   ) throws(Failure) {
     self.arguments = arguments
@@ -31,7 +33,7 @@ struct PlannedRequest {
     (request.credentials, session.netrc) = (credentials.credentials, credentials.netrc)
     if let note = noteOnExposedCredentials(of: request) { notes.append(note) }
     if let note = noteOnExposedProxyCredentials(to: url) { notes.append(note) }
-    session.cookies = try CookiePolicy(arguments, &notes)
+    session.cookies = try CookiePolicy(arguments, first: isForNoURL ? nil : request, &notes)
     session.userAgent = "formstream/\(version)"
   }
 

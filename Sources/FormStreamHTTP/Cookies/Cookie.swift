@@ -15,8 +15,6 @@ struct Cookie: Sendable, Hashable {
   var isHTTPOnly: Bool
   /// Since 1970; nil for a session cookie.
   var expiry: Int64?
-  /// Whether a server of this session set the cookie, and not a file.
-  var isFromServer: Bool
   /// The place among all cookies of the session, in the order in which they were created.
   var creation = 0
   /// When the cookie was sent or set, as a place among all such events.
@@ -40,9 +38,10 @@ struct Cookie: Sendable, Hashable {
       || request.dropFirst(scope.count).first == UInt8(ascii: "/")
   }
 
-  /// Whether this cookie takes the place of another. RFC 6265bis §5.7: "the same name, domain, host-only-flag, and path".
-  func replaces(_ other: Cookie) -> Bool {
-    name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && scope == other.scope
+  /// Whether a cookie has something to send, and a server can read it in one way only: without a name, `=` in the value would be the
+  /// end of a name. A server without encryption could so stand in for a `Secure` cookie of that name.
+  static func isReadable(_ name: [UInt8], _ value: [UInt8]) -> Bool {
+    !name.isEmpty || !value.isEmpty && !value.contains(UInt8(ascii: "="))
   }
 
   /// Whether the cookie has what its name promises (RFC 6265bis §4.1.3), in any case of its letters. A cookie without a name has
@@ -74,28 +73,32 @@ struct CookiePlace: Sendable, Hashable {
     self.isSecure = isSecure
   }
 
-  /// - Parameter header: the `Host` header of the request; nil if it is that of the URL. As in curl, cookies belong to the host
-  ///   that it names, because this is the host that the server knows.
-  init(_ url: HTTPURL, hostHeader header: String? = nil) {
-    let given = header.map { Self.host(inHeader: $0) } ?? ""
-    let name = Self.host(inHeader: url.origin.host)
+  /// - Parameters:
+  ///   - header: the `Host` header of the request; nil if it is that of the URL. As in curl, cookies belong to the host that it
+  ///     names, because this is the host that the server knows.
+  ///   - isDiverted: whether the request may leave this machine even if its URL names this machine.
+  init(_ url: HTTPURL, hostHeader header: String? = nil, isDiverted: Bool = false) {
+    let given = header.map { Self.host(named: $0) } ?? ""
+    let name = Self.host(named: url.origin.host)
     let text = url.absoluteString
     let afterScheme = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     let path = afterScheme.drop { $0 != UInt8(ascii: "/") }.prefix { $0 != UInt8(ascii: "?") }
     self.init(
       host: given.isEmpty ? name : given, path: path.isEmpty ? "/" : String(Substring(path)),
       // RFC 6265bis §5.8.3 leaves it to the client what a secure connection is. As in curl, it is also one that doesn't leave
-      // this machine.
-      isSecure: url.origin.scheme == "https" || Self.isLoopback(name) && (given.isEmpty || Self.isLoopback(given)))
+      // this machine. Unlike in curl, the name alone doesn't prove that: a proxy may get the request.
+      isSecure: url.origin.scheme == "https"
+        || !isDiverted && Self.isLoopback(name) && (given.isEmpty || Self.isLoopback(given)))
   }
 
-  /// RFC 9110 §7.2: Host = uri-host [ ":" port ]
-  private static func host(inHeader text: String) -> String {
+  /// The host in the form in which cookies have it, without its port. RFC 9110 §7.2: Host = uri-host [ ":" port ]
+  static func host(named text: String) -> String {
     guard text.hasPrefix("[") else { return text.prefix { $0 != ":" }.lowercased() }
     return text.dropFirst().prefix { $0 != "]" }.lowercased()
   }
 
-  private static func isLoopback(_ host: String) -> Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
+  /// Whether a host in this form is this machine.
+  static func isLoopback(_ host: String) -> Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 
   /// Whether the host is an address, which has no domain.
   var isAddress: Bool { addressBytes(String(decoding: host, as: UTF8.self)) != nil }
@@ -115,7 +118,7 @@ struct CookiePlace: Sendable, Hashable {
 extension Collection<UInt8> where Self: BidirectionalCollection {
   /// Whether a name is a domain, or a name below it.
   func isDomain(in domain: some BidirectionalCollection<UInt8>) -> Bool {
-    guard reversed().starts(with: domain.reversed()) else { return false }
+    guard suffix(domain.count).elementsEqual(domain) else { return false }
     return count == domain.count || dropLast(domain.count).last == UInt8(ascii: ".")
   }
 }

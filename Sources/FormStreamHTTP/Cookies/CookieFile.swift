@@ -2,18 +2,23 @@ public import FormStreamMultipart
 import FormStreamPlatform
 
 /// A file of cookies, in the format of Netscape's browser.
-enum CookieFile {
+struct CookieFile {
+  let path: LocalPath
+  /// The host of the cookies that name none, in lower case; nil if there may be no such cookies.
+  let host: [UInt8]?
+  let suffixes: PublicSuffixes
+  /// The time since 1970, in seconds.
+  let now: Int64
+
   private static let maximumSize = 16 * 1024 * 1024
   /// About the longest line that the curl command reads. A cookie that a server sets is shorter.
   private static let maximumCookieSize = 5000
 
-  /// The cookies of a file, in its order.
-  ///
-  /// - Parameter now: the time since 1970, in seconds.
-  static func cookies(of path: LocalPath, now: Int64) throws(TransferError) -> [Cookie] {
+  /// The cookies of the file, in its order.
+  func cookies() throws(TransferError) -> [Cookie] {
     let bytes: [UInt8]
     do throws(MultipartError) {
-      bytes = try PartBody.file(path).layout().bytes(limit: maximumSize)
+      bytes = try PartBody.file(path).layout().bytes(limit: Self.maximumSize)
     } catch {
       throw TransferError(error)
     }
@@ -23,10 +28,11 @@ enum CookieFile {
     // In a `String`, CR LF would be one character, which is no line feed.
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = line.last == 0x0D ? line.dropLast() : line
-      if isComment(line) || isHead && !isHeader(line) { continue }
-      try check(line, number: index + 1, of: path)
+      if Self.isComment(line) || isHead && !Self.isHeader(line) { continue }
+      try check(line, number: index + 1)
       // As in curl, a line that is cut off, or whose numbers are none, has no cookie.
-      guard let cookie = isHeader(line) ? cookie(ofHeader: line, now: now) : cookie(of: line) else { continue }
+      guard let cookie = Self.isHeader(line) ? cookie(ofHeader: line) : cookie(of: line) else { continue }
+      guard !cookie.domain.isEmpty else { throw .cookieOfNoHost(line: index + 1, of: path) }
       cookies.append(cookie)
     }
     return cookies
@@ -46,9 +52,7 @@ enum CookieFile {
 
   /// Checks a line. Every line that is no cookie is an error, so that a file in another format is not mistaken for a file
   /// without cookies.
-  private static func check(
-    _ line: ArraySlice<UInt8>, number: Int, of path: LocalPath
-  ) throws(TransferError) {
+  private func check(_ line: ArraySlice<UInt8>, number: Int) throws(TransferError) {
     let isHeader = Self.isHeader(line)
     // The last of these pieces has the name and the value, even if the line has no path.
     let pieces = line.split(separator: 0x09, maxSplits: 4, omittingEmptySubsequences: false)
@@ -59,8 +63,8 @@ enum CookieFile {
     guard isHeader || !line.contains(where: \.isControlExceptTab) else {
       throw .controlCharacterInCookie(line: number, of: path)
     }
-    guard isHeader || pieces[4].count <= maximumCookieSize else {
-      throw .cookieTooLong(line: number, of: path, limit: maximumCookieSize)
+    guard isHeader || pieces[4].count <= Self.maximumCookieSize else {
+      throw .cookieTooLong(line: number, of: path, limit: Self.maximumCookieSize)
     }
   }
 
@@ -81,26 +85,32 @@ enum CookieFile {
   }
 
   /// The cookie of a line in Netscape's format; nil if the line has none.
-  private static func cookie(of line: ArraySlice<UInt8>) -> Cookie? {
-    let isHTTPOnly = line.starts(with: httpOnlyMark)
-    let line = isHTTPOnly ? line.dropFirst(httpOnlyMark.count) : line
+  private func cookie(of line: ArraySlice<UInt8>) -> Cookie? {
+    let isHTTPOnly = line.starts(with: Self.httpOnlyMark)
+    let line = isHTTPOnly ? line.dropFirst(Self.httpOnlyMark.count) : line
     var fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
     // curl takes several tabs for one. A line of seven fields is read as it stands, because some programs write an empty path,
     // an empty date or an empty name.
-    if fields.count != 7 || isWord(fields[2]) { fields = line.split(separator: 0x09) }
+    if fields.count != 7 || Self.isWord(fields[2]) { fields = line.split(separator: 0x09) }
     // Some programs leave out the path.
-    if fields.count > 2, isWord(fields[2]) { fields.insert([UInt8(ascii: "/")], at: 2) }
+    if fields.count > 2, Self.isWord(fields[2]) { fields.insert([UInt8(ascii: "/")], at: 2) }
     if fields.count == 6 { fields.append([]) }
-    guard fields.count == 7, !fields[0].isEmpty, let expiry = expiry(fields[4]) else { return nil }
+    guard fields.count == 7, let expiry = Self.expiry(fields[4]) else { return nil }
     let domain = fields[0].first == UInt8(ascii: ".") ? fields[0].dropFirst() : fields[0]
     let path = fields[2].withoutQuotes.first == UInt8(ascii: "/") ? Array(fields[2]) : [UInt8(ascii: "/")]
-    let cookie = Cookie(
+    var cookie = Cookie(
       name: Array(fields[5]), value: Array(fields[6]), domain: domain.map(\.asciiLowercased),
-      isHostOnly: !isTrue(fields[1]), path: path,
-      isSecure: isTrue(fields[3]), isHTTPOnly: isHTTPOnly, expiry: expiry == 0 ? nil : expiry, isFromServer: false)
-    let namesNothing = cookie.name.isEmpty && cookie.value.isEmpty
-    return !namesNothing && cookie.keepsPromiseOfName(namesDomain: false, namesPath: true) ? cookie : nil
+      isHostOnly: !Self.isTrue(fields[1]), path: path,
+      isSecure: Self.isTrue(fields[3]), isHTTPOnly: isHTTPOnly, expiry: expiry == 0 ? nil : expiry)
+    guard !domain.isEmpty, Cookie.isReadable(cookie.name, cookie.value),
+      cookie.keepsPromiseOfName(namesDomain: false, namesPath: true)
+    else { return nil }
+    // No cookie is for all hosts below a public suffix. As for a server, it is for the host of that name.
+    if !cookie.isHostOnly, isSuffix(cookie.domain) { cookie.isHostOnly = true }
+    return cookie
   }
+
+  private func isSuffix(_ domain: [UInt8]) -> Bool { suffixes.contain(String(decoding: domain, as: UTF8.self)) }
 
   private static func isWord(_ field: ArraySlice<UInt8>) -> Bool { field.elementsEqual(yes) || field.elementsEqual(no) }
 
@@ -111,15 +121,21 @@ enum CookieFile {
     field.isEmpty ? 0 : Int64(String(decoding: field.trimmingBlanks().prefix(while: \.isASCIIDigit), as: UTF8.self))
   }
 
-  /// The cookie of a `Set-Cookie` header; nil if the line has none. Without a domain, it belongs to the host of the session's
-  /// first request. The file is the user's, so the domain may be any, and the cookie may be `Secure`.
-  private static func cookie(ofHeader line: ArraySlice<UInt8>, now: Int64) -> Cookie? {
-    guard let set = SetCookie(line.dropFirst(headerStart.utf8.count)) else { return nil }
-    let isAddress = set.domain.map { addressBytes(String(decoding: $0, as: UTF8.self)) != nil } ?? true
+  /// The cookie of a `Set-Cookie` header; nil if the line has none. Its domain is empty if nothing says which host it belongs to.
+  ///
+  /// The line may be the text of a server, and nothing says which one, so the domain may be any but a public suffix, and the cookie
+  /// may be `Secure`.
+  private func cookie(ofHeader line: ArraySlice<UInt8>) -> Cookie? {
+    guard let set = SetCookie(line.dropFirst(Self.headerStart.utf8.count)) else { return nil }
+    var isHostOnly = true
+    if let domain = set.domain, addressBytes(String(decoding: domain, as: UTF8.self)) == nil {
+      isHostOnly = isSuffix(domain)
+      guard !isHostOnly || domain == host else { return nil }
+    }
     let cookie = Cookie(
-      name: set.name, value: set.value, domain: set.domain ?? [], isHostOnly: isAddress,
+      name: set.name, value: set.value, domain: set.domain ?? host ?? [], isHostOnly: isHostOnly,
       path: set.path ?? [UInt8(ascii: "/")], isSecure: set.isSecure, isHTTPOnly: set.isHTTPOnly,
-      expiry: set.expiry(now: now), isFromServer: false)
+      expiry: set.expiry(now: now))
     return cookie.keepsPromiseOfName(namesDomain: set.domain != nil, namesPath: set.path != nil) ? cookie : nil
   }
 }

@@ -7,11 +7,13 @@ final class CookieJar: Sendable {
 
   /// Nil if the policy keeps no cookies.
   init?(_ policy: CookiePolicy) throws(TransferError) {
-    guard case .session(let files, let withoutSessionCookies) = policy.kind else { return nil }
-    var store = CookieStore(suffixes: PublicSuffixes.installed ?? .unknown)
+    guard case .session(let files, let withoutSessionCookies, let host) = policy.kind else { return nil }
+    let suffixes = PublicSuffixes.installed ?? .unknown
+    var store = CookieStore(suffixes: suffixes)
     let now = Self.now
-    for file in files {
-      for cookie in try CookieFile.cookies(of: file, now: now)
+    for path in files {
+      let file = CookieFile(path: path, host: host.map { Array($0.utf8) }, suffixes: suffixes, now: now)
+      for cookie in try file.cookies()
       where cookie.expiry != nil || !withoutSessionCookies { store.add(cookie) }
     }
     store.removeExpired(at: now)

@@ -5,20 +5,19 @@ import FormStreamPlatform
 /// The rules of RFC 6265bis about sites (`SameSite`) and about scripts are for browsers, and are not here. docs/cookies.md says
 /// what is different in curl.
 struct CookieStore: Sendable {
-  /// By domain.
-  private var cookies: [[UInt8]: [Cookie]] = [:]
-  /// Cookies of files that name no host: they belong to the host of the first request.
-  private var unbound: [Cookie] = []
-  /// How many cookies servers have set.
-  private var setByServers = 0
+  /// The cookies of files. One that a server has renewed stays among them.
+  private var ofFiles = CookieTable()
+  /// The other cookies that servers have set.
+  private var ofServers = CookieTable()
   /// The place of the next event in the order of all.
   private var events = 0
   let suffixes: PublicSuffixes
 
-  /// RFC 6265bis §6.1: "At least 50 cookies per domain", and "At least 3000 cookies total". Browsers keep 180. Cookies of files
-  /// don't count: their number is the user's choice, and none of them may be lost.
-  static let maximumPerDomain = 180
-  static let maximumCount = 3000
+  /// How many cookies servers may set for a domain, and how many of them stay if there are more. RFC 6265bis §6.1: "At least 50
+  /// cookies per domain", and "At least 3000 cookies total". The numbers are those of Chromium. Cookies of files don't count: their
+  /// number is the user's choice, and none of them may be lost.
+  static let (maximumPerDomain, leftPerDomain) = (180, 150)
+  static let (maximumCount, leftInAll) = (3300, 3000)
   /// How many cookies a response may set, and how many a request gets, as in curl.
   static let (maximumSet, maximumSent) = (50, 150)
   /// The longest line of cookies, with the name of the header, as in curl. Many servers take no longer lines.
@@ -42,11 +41,14 @@ struct CookieStore: Sendable {
     let cookie = Cookie(
       name: set.name, value: set.value, domain: domain.name, isHostOnly: domain.isHostOnly,
       path: set.path ?? place.defaultPath, isSecure: set.isSecure, isHTTPOnly: set.isHTTPOnly,
-      expiry: set.expiry(now: now), isFromServer: true)
+      expiry: set.expiry(now: now))
     guard cookie.keepsPromiseOfName(namesDomain: set.domain != nil, namesPath: set.path != nil),
-      place.isSecure || cookie.isSecure || !coversSecureCookie(cookie)
+      place.isSecure || cookie.isSecure || !coversSecureCookie(cookie, now: now)
     else { return }
-    insert(cookie)
+    // Servers remove a cookie by setting one that has expired.
+    guard !cookie.hasExpired(at: now) else { return remove(cookie) }
+    if ofFiles.old(of: cookie) != nil { return add(cookie) }
+    insert(cookie, into: \.ofServers)
     makeRoom(in: cookie.domain, now: now)
   }
 
@@ -69,67 +71,56 @@ struct CookieStore: Sendable {
   /// the cookie store contains one or more cookies that meet all of the following criteria: Their name matches [...]. Their
   /// secure-only-flag is true. Their domain domain-matches the domain of the newly-created cookie, or vice-versa. The path of the
   /// newly-created cookie path-matches the path of the existing cookie."
-  private func coversSecureCookie(_ new: Cookie) -> Bool {
-    cookies.contains { domain, cookies in
-      (domain.isDomain(in: new.domain) || new.domain.isDomain(in: domain))
-        && cookies.contains { $0.isSecure && $0.name == new.name && $0.matches(path: new.path) }
+  private func coversSecureCookie(_ new: Cookie, now: Int64) -> Bool {
+    [ofFiles, ofServers].contains { table in
+      table.secureCookies(named: new.name, around: new.domain).contains { old in
+        // RFC 6265bis §5.7: "The user agent MUST evict all expired cookies", so these can't be in the way.
+        old.matches(path: new.path) && !old.hasExpired(at: now)
+      }
     }
   }
 
-  /// Keeps a cookie of a file. A cookie that a server has set since then stays.
-  ///
-  /// - Parameter cookie: its domain is empty if the file names no host.
-  mutating func add(_ cookie: Cookie) {
-    if cookie.domain.isEmpty { unbound.append(cookie) } else { insert(cookie) }
-  }
+  /// Keeps a cookie of a file.
+  mutating func add(_ cookie: Cookie) { insert(cookie, into: \.ofFiles) }
 
-  private mutating func insert(_ cookie: Cookie) {
+  private mutating func insert(_ cookie: Cookie, into table: WritableKeyPath<CookieStore, CookieTable>) {
     var cookie = cookie
     events += 1
-    (cookie.creation, cookie.lastUse) = (events, events)
-    if let index = cookies[cookie.domain]?.firstIndex(where: cookie.replaces),
-      let old = cookies[cookie.domain]?[index]
-    {
-      guard cookie.isFromServer || !old.isFromServer else { return }
-      // "Update the creation-time of the newly-created cookie to match the creation-time of the old-cookie."
-      cookie.creation = old.creation
-      cookies[cookie.domain]?[index] = cookie
-      if old.isFromServer { return }
-    } else {
-      cookies[cookie.domain, default: []].append(cookie)
-    }
-    if cookie.isFromServer { setByServers += 1 }
+    // "Update the creation-time of the newly-created cookie to match the creation-time of the old-cookie."
+    cookie.creation = self[keyPath: table].old(of: cookie)?.creation ?? events
+    cookie.lastUse = events
+    self[keyPath: table].insert(cookie)
   }
 
   // MARK: Removing
 
-  /// "At any time, the user agent MAY remove excess cookies": expired ones first, then those of a domain that has too many, of
-  /// them those that are not `Secure`, and at last any. Of several, the one that wasn't sent for the longest time goes first.
-  private mutating func makeRoom(in domain: [UInt8], now: Int64) {
-    let count = (cookies[domain] ?? []).count(where: \.isFromServer)
-    guard count > Self.maximumPerDomain || setByServers > Self.maximumCount else { return }
-    removeExpired(at: now)
-    while (cookies[domain] ?? []).count(where: \.isFromServer) > Self.maximumPerDomain {
-      let all = (cookies[domain] ?? []).filter(\.isFromServer)
-      let open = all.filter { !$0.isSecure }
-      guard let oldest = (open.isEmpty ? all : open).min(by: { $0.lastUse < $1.lastUse }) else { return }
-      remove(oldest)
-    }
-    while setByServers > Self.maximumCount {
-      let oldest = cookies.values.lazy.joined().filter(\.isFromServer).min { $0.lastUse < $1.lastUse }
-      guard let oldest else { return }
-      remove(oldest)
-    }
-  }
-
   private mutating func remove(_ cookie: Cookie) {
-    cookies[cookie.domain]?.removeAll { $0.creation == cookie.creation }
-    if cookies[cookie.domain]?.isEmpty == true { cookies[cookie.domain] = nil }
-    if cookie.isFromServer { setByServers -= 1 }
+    ofFiles.remove(cookie)
+    ofServers.remove(cookie)
   }
 
   mutating func removeExpired(at now: Int64) {
-    for cookie in Array(cookies.values.joined()) where cookie.hasExpired(at: now) { remove(cookie) }
+    ofFiles.removeExpired(at: now)
+    ofServers.removeExpired(at: now)
+  }
+
+  /// "At any time, the user agent MAY remove excess cookies": expired ones first, then those of a domain that has too many, of
+  /// them those that are not `Secure`, and at last any. Of several, the one that wasn't sent for the longest time goes first.
+  ///
+  /// More are removed than have to be, so that this is not done again for the next cookie.
+  private mutating func makeRoom(in domain: [UInt8], now: Int64) {
+    let isDomainFull = ofServers.domains[domain].map { $0.count > Self.maximumPerDomain } ?? false
+    guard isDomainFull || ofServers.count > Self.maximumCount else { return }
+    ofServers.removeExpired(at: now)
+    if isDomainFull {
+      let cookies = ofServers.domains[domain].map { Array($0.values) } ?? []
+      let inOrder = cookies.sorted { $0.isSecure == $1.isSecure ? $0.lastUse < $1.lastUse : !$0.isSecure }
+      for cookie in inOrder.dropLast(Self.leftPerDomain) { ofServers.remove(cookie) }
+    }
+    if ofServers.count > Self.maximumCount {
+      let inOrder = ofServers.domains.values.flatMap(\.values).sorted { $0.lastUse < $1.lastUse }
+      for cookie in inOrder.dropLast(Self.leftInAll) { ofServers.remove(cookie) }
+    }
   }
 
   // MARK: Sending
@@ -139,32 +130,30 @@ struct CookieStore: Sendable {
   /// - Parameter own: the cookies that the request has itself; nil if there are none. They are last. As in curl, they are left out
   ///   if not even the kept cookies fit into the line.
   mutating func line(to place: CookiePlace, own: [UInt8]?, now: Int64) -> [UInt8]? {
-    bind(to: place)
     var line: [UInt8] = []
+    events += 1
     for cookie in matching(place, now: now).prefix(Self.maximumSent) {
       let pair = cookie.pair
       let size = "Cookie: ".utf8.count + line.count + (line.isEmpty ? 0 : 2) + pair.count
       guard size <= Self.maximumLine else { return line.isEmpty ? nil : line }
       line += line.isEmpty ? pair : Array("; ".utf8) + pair
+      ofServers.note(sent: cookie, at: events)
     }
     if let own { line += line.isEmpty ? own : Array("; ".utf8) + own }
     return line.isEmpty ? nil : line
   }
 
-  /// The cookies that are sent with a request. RFC 6265bis §5.8.3: "Cookies with longer paths are listed before cookies with
-  /// shorter paths. Among cookies that have equal-length path fields, cookies with earlier creation-times are listed before
-  /// cookies with later creation-times."
-  private mutating func matching(_ place: CookiePlace, now: Int64) -> [Cookie] {
+  /// The cookies for a request, of which the first that have room are sent. RFC 6265bis §5.8.3: "Cookies with longer paths are listed
+  /// before cookies with shorter paths. Among cookies that have equal-length path fields, cookies with earlier creation-times are
+  /// listed before cookies with later creation-times."
+  private func matching(_ place: CookiePlace, now: Int64) -> [Cookie] {
     var found: [Cookie] = []
-    events += 1
     for domain in place.domains {
-      guard let cookies = cookies[domain] else { continue }
-      for (index, cookie) in cookies.enumerated()
-      where (!cookie.isHostOnly || domain == place.host) && !cookie.hasExpired(at: now)
-        && (place.isSecure || !cookie.isSecure) && cookie.matches(path: place.path)
-      {
-        found.append(cookie)
-        self.cookies[domain]?[index].lastUse = events
+      for cookies in [ofFiles.domains[domain], ofServers.domains[domain]].compactMap(\.self) {
+        found += cookies.values.filter { cookie in
+          (!cookie.isHostOnly || domain == place.host) && !cookie.hasExpired(at: now)
+            && (place.isSecure || !cookie.isSecure) && cookie.matches(path: place.path)
+        }
       }
     }
     return found.sorted {
@@ -172,18 +161,10 @@ struct CookieStore: Sendable {
     }
   }
 
-  /// Gives the cookies of files that name no host to the host of the first request.
-  private mutating func bind(to place: CookiePlace) {
-    for var cookie in unbound {
-      (cookie.domain, cookie.isHostOnly) = (place.host, true)
-      insert(cookie)
-    }
-    unbound = []
-  }
-
   /// All cookies that have not expired, in the order in which they were created.
   func all(at now: Int64) -> [Cookie] {
-    cookies.values.joined().filter { !$0.hasExpired(at: now) }.sorted { $0.creation < $1.creation }
+    [ofFiles, ofServers].flatMap { $0.domains.values.flatMap(\.values) }
+      .filter { !$0.hasExpired(at: now) }.sorted { $0.creation < $1.creation }
   }
 }
 

@@ -37,7 +37,7 @@ struct SetCookie: Sendable, Hashable {
     // value of name-value-pair."
     name = first.value == nil ? [] : Array(first.name)
     value = Array(first.value ?? first.name)
-    guard !name.isEmpty || !value.isEmpty, name.count + value.count <= Self.maximumSize else { return nil }
+    guard Cookie.isReadable(name, value), name.count + value.count <= Self.maximumSize else { return nil }
     // In a file of cookies, a tab would end the text that it is in. As in curl, such a cookie is ignored.
     let values = [name, value] + pairs.compactMap(\.value).map(Array.init)
     guard !values.contains(where: { $0.contains(0x09) }) else { return nil }

@@ -152,6 +152,11 @@ extension TransferError {
       line, path, "is a cookie with a control character, which servers refuse: remove it.")
   }
 
+  static func cookieOfNoHost(line: Int, of path: LocalPath) -> TransferError {
+    cookiesUnusable(
+      line, path, "is a cookie that names no host: add Domain=HOST to the line, or say which host the file is from.")
+  }
+
   private static func cookiesUnusable(
     _ line: Int, _ path: LocalPath, _ fault: String
   ) -> TransferError {

@@ -11,4 +11,14 @@ public struct HostAddress: Sendable, Hashable {
     else { return nil }
     self.text = text
   }
+
+  /// Whether the entry leads a host to addresses of which one may be of another machine.
+  ///
+  /// - Parameter host: the host in lower case. An entry may have `+` before its host, and `*` means any host.
+  func diverts(_ host: String) -> Bool {
+    let parts = text.lowercased().split(separator: ":", maxSplits: 2)
+    let name = parts[0].hasPrefix("+") ? parts[0].dropFirst() : parts[0]
+    return [host, "*"].contains(String(name))
+      && !parts[2].split(separator: ",").allSatisfy { CookiePlace.isLoopback(CookiePlace.host(named: String($0))) }
+  }
 }

@@ -16,8 +16,8 @@ extension TransferSession {
   ///
   /// Everything but the network is real: forms are encoded, files are read, bodies are framed, progress is counted, requests are
   /// repeated and redirected, and outcomes are decided as for a real server. Requests to all hosts go to the function, also
-  /// those to `https` URLs, without TLS. Settings for the network (proxies, addresses, TLS, HTTP/2) have no effect, and a cookie
-  /// jar sends no `Secure` cookies.
+  /// those to `https` URLs, without TLS. Settings for the network (proxies, addresses, TLS, HTTP/2) have no effect. Cookies are sent
+  /// and kept as if `https` URLs were encrypted.
   ///
   /// The function is called when the head of a request has arrived. It may read the body, wait, or return at once. If it throws an
   /// error, the client gets a 500 with the error's description. It is called for several requests at the same time, if the

@@ -94,7 +94,10 @@ final class WireRequest {
   }
 
   /// Where the request goes, as far as the session's cookies depend on it.
-  var cookiePlace: CookiePlace { CookiePlace(url, hostHeader: headers["Host"]) }
+  var cookiePlace: CookiePlace {
+    let isDiverted = testSocket == nil && (proxy != nil || configuration.diverts(url.origin))
+    return CookiePlace(url, hostHeader: headers["Host"], isDiverted: isDiverted)
+  }
 
   /// The value of the `Cookie` header if the session keeps cookies; nil if there is none, or if the session keeps none. The
   /// request's own cookies are in it.

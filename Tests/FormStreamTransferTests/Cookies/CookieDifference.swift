@@ -21,6 +21,10 @@ struct CookieDifference: Sendable, CustomTestStringConvertible {
     trial = CookieTrial(file: file, steps: steps.map { .init(url: $0.0, sets: $0.1) })
   }
 
+  init(_ title: String, _ trial: CookieTrial, curl: [String], ours: [String]) {
+    (self.title, self.trial, self.curl, self.ours) = (title, trial, curl, ours)
+  }
+
   private static let (a, below, loopback) = ("http://a.example/", "http://b.a.example/", "http://127.0.0.1/")
   private static func long(_ count: Int) -> String { String(repeating: "v", count: count) }
 
@@ -39,6 +43,7 @@ struct CookieDifference: Sendable, CustomTestStringConvertible {
     CookieDifference(
       "a `Max-Age` that is not a number", [(a, ["a=1; Max-Age=x", "b=2; Max-Age="]), (a, [])], curl: [],
       ours: ["a=1", "b=2"]),
+    CookieDifference("a `Max-Age` in quotes", [(a, ["a=1; Max-Age=\"0\""]), (a, [])], curl: [], ours: ["a=1"]),
     CookieDifference(
       "an `Expires` without a time of day", [(a, ["a=1; Expires=Thu, 01 Jan 1970"]), (a, [])], curl: [],
       ours: ["a=1"]),
@@ -74,6 +79,14 @@ struct CookieDifference: Sendable, CustomTestStringConvertible {
       "more than 8 KiB of cookies and other headers", [(a, ["a=\(long(4080))", "b=\(long(4090))"]), (a, [])],
       curl: ["b=\(long(4090))"], ours: ["a=\(long(4080))", "b=\(long(4090))"]),
     CookieDifference(
+      "more cookies than one line has room for", [(a, ["a=\(long(4000))", "b=\(long(4000))", "c=\(long(4000))"]), (a, [])],
+      curl: ["b=\(long(4000))", "c=\(long(4000))"], ours: ["a=\(long(4000))", "b=\(long(4000))"]),
+    CookieDifference(
+      "more than 180 cookies that servers set for a domain",
+      [(a, (0..<40).map { "old\($0)=1; Path=/old" })]
+        + (0..<3).map { step in (a, (0..<50).map { "c\(step)-\($0)=1; Path=/new" }) } + [(a + "old", [])],
+      curl: (0..<40).map { "old\($0)=1" }, ours: (31..<40).map { "old\($0)=1" }),
+    CookieDifference(
       "`__Host-` without `Path=/`", [(loopback, ["__Host-a=1; Secure"]), (loopback, [])], curl: ["__Host-a=1"],
       ours: []),
     CookieDifference(
@@ -99,5 +112,31 @@ struct CookieDifference: Sendable, CustomTestStringConvertible {
     CookieDifference(
       "a `Set-Cookie:` line of a file without `Domain`", file: ["Set-Cookie: a=1"],
       [(a, []), (loopback, [])], curl: ["a=1"], ours: []),
+    CookieDifference(
+      "a line of a file for the hosts below a public suffix", file: [".co.uk\tTRUE\t/\tFALSE\t0\ta\t1"],
+      [("http://a.co.uk/", [])], curl: ["a=1"], ours: []),
+    CookieDifference(
+      "a `Set-Cookie:` line of a file for a public suffix", file: ["Set-Cookie: a=1; Domain=co.uk"],
+      [("http://a.co.uk/", [])], curl: ["a=1"], ours: []),
+    CookieDifference(
+      "a header in several lines", [(a, ["a=1\r\n 2"]), (a, [])], curl: ["a=1"], ours: ["a=1 2"]),
+    CookieDifference(
+      "a cookie of an interim response", CookieTrial(steps: [.init(url: a, interim: ["a=1"]), .init(url: a)]),
+      curl: ["a=1"], ours: []),
+    CookieDifference(
+      "a cookie of a response with several lengths",
+      CookieTrial(steps: [
+        .init(
+          url: a, sets: ["a=1"], headers: [("Content-Length", "1"), ("Content-Length", "2")], isRefused: true),
+        .init(url: a),
+      ]),
+      curl: ["a=1"], ours: []),
+    CookieDifference(
+      "cookies of `-b 'NAME=VALUE'` after a redirect to another server",
+      CookieTrial(
+        steps: [
+          .init(url: below), .init(url: a, headers: [("Location", "\(below)?0")]),
+        ], own: "own=1"),
+      curl: ["own=1"], ours: []),
   ]
 }

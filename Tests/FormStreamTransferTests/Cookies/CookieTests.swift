@@ -168,6 +168,44 @@ import Testing
         == "# Netscape HTTP Cookie File\n\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1\n")
   }
 
+  /// The domain was empty, as if the line named no host.
+  @Test func `a cookie for the domain of a dot is sent nowhere`() async throws {
+    let place = try TemporaryDirectory()
+    try place.write("in", ".\tTRUE\t/\tFALSE\t0\tq\t1\n")
+    let server = try ScriptedServer { _ in .good() }
+    _ = try await session(.session(file: place.local("in"))).result(of: makeRequest(server.url))
+    #expect(server.requests.map { $0.header("Cookie") } == [nil])
+  }
+
+  /// How a request for this machine can still leave it.
+  enum Detour: CaseIterable { case none, proxy, replacedHost, address, here }
+
+  /// `localhost` counts as encrypted.
+  @Test(arguments: Detour.allCases)
+  func `a Secure cookie of this machine doesn't leave it`(detour: Detour) async throws {
+    let place = try TemporaryDirectory()
+    try place.write("in", "localhost\tFALSE\t/\tTRUE\t0\tkept\t1\n")
+    let server = try ScriptedServer { _ in .good() }
+    var configuration = TransferSession.Configuration()
+    configuration.cookies = .session(file: place.local("in"))
+    let port = server.port
+    switch detour {
+    case .none: break
+    case .proxy: configuration.proxy = try .proxy("http://127.0.0.1:\(port)")
+    case .replacedHost:
+      configuration.replacedHosts = [try #require(HostReplacement("localhost:\(port):other.example:"))]
+      configuration.addresses = [try #require(HostAddress("other.example:\(port):127.0.0.1"))]
+    case .address: configuration.addresses = [try #require(HostAddress("LOCALHOST:\(port):127.0.0.2,127.0.0.1"))]
+    case .here:
+      configuration.replacedHosts = [try #require(HostReplacement("::127.0.0.1:\(port)"))]
+      configuration.addresses = [try #require(HostAddress("+localhost:\(port):127.0.0.1,[::1]"))]
+    }
+    let session = try TransferSession(configuration)
+    let result = await session.result(of: try makeRequest(server.url(host: "localhost")))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.map { $0.header("Cookie") } == [detour == .none || detour == .here ? "kept=1" : nil])
+  }
+
   /// RFC 6265 §4.1.1 has no bytes beyond ASCII, and servers send them anyway.
   @Test func `a value that is not UTF-8 is sent and saved as it is`() async throws {
     let place = try TemporaryDirectory()

@@ -12,11 +12,19 @@ struct CookieTrial: Sendable {
   struct Step: Sendable {
     let url: String
     var sets: [String] = []
+    /// What an interim response (103) sets.
+    var interim: [String] = []
+    /// The other headers of the response. A `Location` makes it a redirect, which both clients follow to any server.
+    var headers: [(String, String)] = []
+    /// Whether a session refuses the response.
+    var isRefused = false
   }
 
   /// The lines of the file that the client begins with.
   var file: [String] = []
   var steps: [Step]
+  /// The cookies that each request has itself.
+  var own: String?
 
   struct Result {
     /// The `Cookie` header of each request; nil if it has none.
@@ -32,7 +40,10 @@ struct CookieTrial: Sendable {
     try ScriptedServer { [steps] request in
       // Whatever the path, a step is known by its query.
       let number = request.target.split(separator: "?").last.flatMap { Int($0) } ?? 0
-      return .good(204, headers: steps[number].sets.map { ("Set-Cookie", $0) })
+      let step = steps[number]
+      let isRedirect = step.headers.contains { $0.0 == "Location" }
+      return (step.interim.isEmpty ? [] : [.informational(103, headers: step.interim.map { ("Set-Cookie", $0) })])
+        + .good(isRedirect ? 302 : 204, headers: step.sets.map { ("Set-Cookie", $0) } + step.headers)
     }
   }
 
@@ -61,6 +72,8 @@ struct CookieTrial: Sendable {
     try place.write("in", file.map { $0 + "\n" }.joined())
     var lines = ["silent", "show-error", "connect-to = \"::127.0.0.1:\(server.port)\""]
     lines += ["cookie = \"\(place.path("in"))\"", "cookie-jar = \"\(place.path("out"))\""]
+    if let own { lines.append("cookie = \"\(own)\"") }
+    if steps.contains(where: { $0.headers.contains { $0.0 == "Location" } }) { lines.append("location") }
     try place.write("config", (lines + urls().map { "url = \"\($0)\"" }).joined(separator: "\n"))
     let end = try curl(["-K", place.path("config")])
     #expect(end.exit == 0, "\(end.stderr.suffix(300))")
@@ -72,11 +85,15 @@ struct CookieTrial: Sendable {
     try place.write("in", file.map { $0 + "\n" }.joined())
     var configuration = TransferSession.Configuration()
     configuration.replacedHosts = [try #require(HostReplacement("::127.0.0.1:\(server.port)"))]
-    configuration.cookies = .session(file: place.local("in"))
+    let first = try steps.first.map { CookiePlace(try HTTPURL($0.url)) }
+    configuration.cookies = .session(file: place.local("in"), host: first.map { String(decoding: $0.host, as: UTF8.self) })
     let session = try TransferSession(configuration)
-    for url in urls() {
-      let result = await session.result(of: try TransferRequest(.get, url))
-      #expect(result.outcome == .ok, "\(url): \(String(describing: result.error))")
+    for (url, step) in zip(urls(), steps) {
+      var request = try TransferRequest(.get, url)
+      request.options.redirects.allowsOtherOrigins = true
+      if let own { request.headers.append("Cookie", own) }
+      let result = await session.result(of: request)
+      #expect((result.outcome == .ok) != step.isRefused, "\(url): \(String(describing: result.error))")
     }
     try session.saveCookies(to: place.local("out"))
     return try result(server, place.path("out"))

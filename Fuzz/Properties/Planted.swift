@@ -47,9 +47,9 @@ enum Planted {
     bytes.remove(at: tabs.lowerBound)
   }
 
-  /// For the response: loses a body with two tabs beside each other before trailers.
+  /// For the response: loses a body with a tab before trailers.
   static func lose(_ body: inout [UInt8], _ run: ExchangeRun) {
-    guard isPlanted, !run.trailers.isEmpty, body.firstRange(of: [0x09, 0x09]) != nil else { return }
+    guard isPlanted, !run.trailers.isEmpty, body.contains(0x09) else { return }
     body = []
   }
 }

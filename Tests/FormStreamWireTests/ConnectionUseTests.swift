@@ -175,6 +175,11 @@ import Testing
       try exchange.read(response) { exchange, _ in completeness.append(exchange.isResponseComplete) }
       #expect(completeness.firstIndex(of: true) == isLastEvent - 1)
     }
+    for beginning in [chunked, chunked + "0\r\n", chunked + "0\r\nA: b\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh"] {
+      var exchange = try ClientExchange.begun()
+      try exchange.read(beginning)
+      #expect(exchange.isResponseComplete == false)
+    }
     var endless = try ClientExchange.begun()
     try endless.read("HTTP/1.1 200 OK\r\n\r\nhi")
     #expect(endless.isResponseComplete == false)

@@ -2,8 +2,9 @@ extension ClientExchange {
   /// Reads from the front of the input up to the next event.
   ///
   /// Call it until it returns nil, with empty input too: the end of a response needs no byte. Input that wasn't read is passed
-  /// again, before more input. The caller may pass less than it has, to get less of the body at once. If it stops at the event
-  /// `end`, bytes after the response are noted all the same.
+  /// again, before more input. After the final head, the caller may pass less than it has, to get less of the body at once; before,
+  /// bytes that it holds back count as arrived when it passes them. If it stops at the event `end`, bytes after the response are
+  /// noted all the same.
   ///
   /// - Returns: the event; nil if there is none before more input arrives. After the end of the response, input stays where it
   ///   is.

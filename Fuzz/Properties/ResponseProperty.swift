@@ -2,13 +2,18 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import FormStreamWire
 
-/// The input: 17 bytes that choose the method, the ending, limits and cuts, then the bytes of the server.
+/// The input: 17 bytes that choose the method, the ending, limits and cuts, 8 that choose a request's body and how its bytes leave,
+/// then the bytes of the server.
 func checkResponse(_ choices: inout Choices) throws {
   let method = ["GET", "HEAD", "CONNECT", "POST"][choices.below(4)]
   let ending: ExchangeRun.Ending = choices.bool() ? .broken : .closed
   let limits = ExchangeLimits(chosenBy: &choices)
   let places = (0..<4).map { _ in choices.place() }
+  let upload = choices.bytes(8)
   let response = Array(choices.rest)
+  if upload.contains(where: { $0 != 0 }) {
+    try checkInterleaved(response, cuts: places.cuts(of: response.count), upload)
+  }
   func run(
     _ bytes: some Collection<UInt8>, cuts: [Int] = []
   ) throws -> ExchangeRun {
@@ -35,6 +40,19 @@ func checkResponse(_ choices: inout Choices) throws {
   try hold(followed.closingReason != nil, "bytes after the end, and the connection is used again")
   let cut = places[0] % max(exact.count, 1)
   try hold(exact.isEmpty || !(try run(exact.prefix(cut)).isComplete), "complete after \(cut) bytes")
+}
+
+/// What had left of a request is counted when a byte of the response arrives, whenever its event is asked for.
+private func checkInterleaved(_ response: [UInt8], cuts: [Int], _ choices: [UInt8]) throws {
+  var left = choices
+  let kind = left.popLast() ?? 0
+  let chunks = (0..<2).map { _ in Int(left.popLast() ?? 0) % 40 }
+  var turn = 0
+  let fault = try InterleavedExchange.fault(of: response, chunks: chunks, isChunked: kind & 1 == 1, cuts: cuts) {
+    defer { turn += 1 }
+    return left.isEmpty ? 0 : Int(left[turn % left.count])
+  }
+  try hold(fault == nil, "\(fault ?? "")")
 }
 
 extension ExchangeLimits {
@@ -86,7 +104,8 @@ private func checkPlausible(_ run: ExchangeRun, _ limits: ExchangeLimits) throws
 private func checkWritten(_ head: ExchangeRun.Head) throws {
   var request: [UInt8] = []
   var exchange = ClientExchange()
-  let headers = HTTPHeaders(head.headers.filter { !$0.framesMessage }.map { ($0.name, $0.value) })
+  var headers = HTTPHeaders(head.headers.filter { !$0.isForbiddenInRequest }.map { ($0.name, $0.value) })
+  headers.append("Host", "h")
   try exchange.begin(RequestHead(method: "GET", target: "/", headers: headers), to: &request)
 
   var written = Array("HTTP/1.\(head.minorVersion) \(head.status) ".utf8) + head.reason + [0x0D, 0x0A]
@@ -108,8 +127,8 @@ private func checkWritten(_ head: ExchangeRun.Head) throws {
 }
 
 extension HTTPHeaders.Field {
-  fileprivate var framesMessage: Bool {
-    ["content-length", "transfer-encoding"].contains(name.lowercased())
+  fileprivate var isForbiddenInRequest: Bool {
+    ["content-length", "transfer-encoding", "host", "expect"].contains(name.lowercased())
   }
 }
 
@@ -156,13 +175,28 @@ private func checkChunksWritten(_ body: [UInt8], _ trailers: HTTPHeaders) throws
   var exchange = ClientExchange()
   var (head, output) = ([UInt8](), Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
   try exchange.begin(
-    RequestHead(method: "PUT", target: "/", headers: [:], framing: .chunked), to: &head)
+    RequestHead(method: "PUT", target: "/", headers: ["Host": "h"], framing: .chunked), to: &head)
   for start in stride(from: 0, to: body.count, by: 7) {
     try body[start...].prefix(7).withUnsafeBytes { try exchange.append($0, to: &output) }
   }
-  try exchange.endBody(trailers: trailers, to: &output)
+  let trailers = try writeEnd(of: &exchange, trailers, to: &output)
   let run = try ExchangeRun(output)
   try hold(
     run.isComplete && run.body == body && run.trailers == trailers,
     "\(body) and \(trailers) were written and read as \(run)")
+}
+
+/// Ends a body with those of the trailers that a request may have, and returns them.
+private func writeEnd(
+  of exchange: inout ClientExchange, _ trailers: HTTPHeaders, to output: inout [UInt8]
+) throws(RequestFlaw) -> HTTPHeaders {
+  do throws(RequestFlaw) {
+    try exchange.endBody(trailers: trailers, to: &output)
+    return trailers
+  } catch {
+    guard case .forbiddenTrailer(let name) = error else { throw error }
+    var allowed = trailers
+    allowed.remove(name)
+    return try writeEnd(of: &exchange, allowed, to: &output)
+  }
 }

@@ -3,8 +3,8 @@
 package enum WireError: Error, Hashable, Sendable {
   // MARK: Heads
 
-  /// The response doesn't begin with `HTTP/`.
-  case notHTTP
+  /// The response doesn't begin with `HTTP/`. The value is its beginning, up to the first byte that is another.
+  case notHTTP([UInt8])
   /// The first line isn't a status line of HTTP/1. The value is the beginning of the line.
   case statusLine([UInt8])
   /// A line of a head isn't a header. The value is the beginning of the line.
@@ -20,6 +20,8 @@ package enum WireError: Error, Hashable, Sendable {
   case disguisedFraming(String)
   /// A limit was exceeded.
   case overLimit(Limit, Int)
+  /// One of these errors in the trailers. Offsets are counted from their start.
+  indirect case inTrailers(WireError)
 
   // MARK: Framing
 
@@ -67,8 +69,8 @@ package enum WireError: Error, Hashable, Sendable {
   package enum Place: Hashable, Sendable {
     /// Before the first byte of the final response; `afterInterim` if interim responses came.
     case beforeResponse(afterInterim: Bool)
-    /// In a head.
-    case head
+    /// In a head; `afterInterim` if complete interim responses came before it.
+    case head(afterInterim: Bool)
     /// In a body whose length is known.
     case body(received: Int64, of: Int64)
     /// In a chunked body, before its last chunk.
@@ -81,6 +83,16 @@ package enum WireError: Error, Hashable, Sendable {
 }
 
 extension WireError {
+  /// This error of a reader of heads, said of trailers.
+  var inTrailers: WireError {
+    switch self {
+    case .notHeader, .blankBeforeHeaders, .forbiddenByte, .disguisedFraming, .overLimit(.line, _), .overLimit(.head, _),
+      .overLimit(.headers, _):
+      .inTrailers(self)
+    default: self
+    }
+  }
+
   /// How many bytes of a faulty line an error keeps for its message.
   static let shownBytes = 80
 }

@@ -68,6 +68,11 @@ package struct ExchangeRun: Equatable, Sendable {
   /// more events.
   package private(set) var isEndFinal = true
 
+  /// How much of the request had left when the final response began; nil if there is no final head.
+  package private(set) var stageAtResponse: RequestStage?
+  /// How many bytes of the request's body had left then.
+  package private(set) var bodySentAtResponse: Int64?
+
   /// Whether the response arrived to its end.
   package var isComplete: Bool { error == nil && events.last == .end }
 
@@ -95,21 +100,51 @@ package struct ExchangeRun: Equatable, Sendable {
     return HTTPHeaders()
   }
 
-  /// Sends a request without a body and receives its response, cut before each of the ascending `cuts`. Each piece has its
-  /// own memory, which is overwritten as soon as the exchange has read the piece.
+  /// A request's body in the run, and when it leaves.
+  package struct Upload: Sendable {
+    /// The body is `abc`, in one chunk if it is chunked.
+    package var isChunked: Bool
+    /// How many bytes after the head, with their framing, leave before the byte of the response at an offset arrives. The offsets
+    /// ascend.
+    package var sent: [(offset: Int, count: Int)]
+
+    /// Creates an upload.
+    package init(isChunked: Bool, sent: [(offset: Int, count: Int)]) {
+      (self.isChunked, self.sent) = (isChunked, sent)
+    }
+
+    fileprivate func write(to exchange: inout ClientExchange, _ output: inout [UInt8]) throws(RequestFlaw) {
+      let framing = try exchange.beginBytes(3, to: &output)
+      output += Array("abc".utf8)
+      output += Array("\(framing)".utf8)
+      try exchange.endBody(to: &output)
+    }
+  }
+
+  /// Sends a request and receives its response, cut before each of the ascending `cuts`, and where bytes of the upload leave. Each
+  /// piece has its own memory, which is overwritten as soon as the exchange has read the piece.
   package init(
     _ response: [UInt8], to request: RequestHead = .get(), cuts: some Sequence<Int> = EmptyCollection<Int>(),
-    ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits()
+    ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits(), upload: Upload? = nil
   ) throws(RequestFlaw) {
     var exchange = ClientExchange(limits: limits)
     var output: [UInt8] = []
+    var request = request
+    if let upload { request.framing = upload.isChunked ? .chunked : .length(3) }
     try exchange.begin(request, to: &output)
     exchange.accepted(output.count)
+    try upload?.write(to: &exchange, &output)
+    var sent = upload?.sent ?? []
+    let cuts = sent.isEmpty ? Array(cuts) : Set(sent.map(\.offset) + cuts).sorted()
     do {
       var start = 0
       for cut in cuts {
         try feed(response[start..<cut], to: &exchange)
         start = cut
+        while let next = sent.first, next.offset == cut {
+          exchange.accepted(next.count)
+          sent.removeFirst()
+        }
       }
       try feed(response[start...], to: &exchange)
       if ending != .open, !isComplete {
@@ -121,6 +156,7 @@ package struct ExchangeRun: Equatable, Sendable {
     closingReason = exchange.closingReason
     idleSeconds = exchange.idleSeconds
     framing = exchange.framing
+    (stageAtResponse, bodySentAtResponse) = (exchange.stageAtResponse, exchange.bodySentAtResponse)
     isEndFinal = ending == .open || endsAgain(&exchange)
   }
 
@@ -151,7 +187,7 @@ package struct ExchangeRun: Equatable, Sendable {
 
   private func endsAgain(_ exchange: inout ClientExchange) -> Bool {
     do {
-      guard try exchange.endInput() == nil else { return false }
+      guard try exchange.endInput(isOrderly: true) == nil else { return false }
       return error == nil && events.last == .end
     } catch {
       return error == self.error

@@ -75,6 +75,22 @@ import Testing
     #expect(try run(head + line, limits: limits(line: 30)).error == .overLimit(.head, 200))
   }
 
+  /// A head that came in two pieces kept the memory of the whole second piece.
+  @Test func `a head keeps no memory for the bytes that follow it`() throws {
+    let response = "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + String(repeating: "x", count: 200_000)
+    for cut in [0, 1, 15, 39] {
+      var exchange = try ClientExchange.begun()
+      var head: ResponseHead?
+      try exchange.read(String(response.prefix(cut)))
+      try exchange.read(String(response.dropFirst(cut))) { _, event in
+        if case .response(let final) = event { head = final }
+      }
+      #expect(exchange.bodyReceived == 200_000)
+      #expect(head?.bytes.count == 43)
+      #expect(head.map { $0.bytes.capacity < 4096 } == true)
+    }
+  }
+
   @Test func `a line without end is refused as soon as it is too long`() throws {
     let endless = "HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 140_000)
     #expect(try ExchangeRun(endless, ending: .open).error == .overLimit(.line, 131_072))
@@ -134,10 +150,10 @@ import Testing
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
     let line = "A: " + String(repeating: "x", count: 60) + "\r\n"
     #expect(try run(head + line + "\r\n", limits: limits(line: 65)).error == nil)
-    #expect(try run(head + line + "\r\n", limits: limits(line: 64)).error == .overLimit(.line, 64))
+    #expect(try run(head + line + "\r\n", limits: limits(line: 64)).error == .inTrailers(.overLimit(.line, 64)))
     #expect(
-      try run(head + line + line + "\r\n", limits: limits(head: 131)).error == .overLimit(.head, 131))
+      try run(head + line + line + "\r\n", limits: limits(head: 131)).error == .inTrailers(.overLimit(.head, 131)))
     #expect(
-      try run(head + "A:\r\nB:\r\n\r\n", limits: limits(headers: 1)).error == .overLimit(.headers, 1))
+      try run(head + "A:\r\nB:\r\n\r\n", limits: limits(headers: 1)).error == .inTrailers(.overLimit(.headers, 1)))
   }
 }

@@ -51,6 +51,34 @@ import Testing
     #expect(throws: WireError.overLimit(.interimHeads, 100)) { try receive(hint, &exchange) }
   }
 
+  /// Trailers share the limit with those interim heads only that came since a byte of the body left.
+  @Test(arguments: [28, 29, 6, 5]) func `a byte of the body makes room for trailers`(limit: Int) throws {
+    var limits = ExchangeLimits()
+    limits.interimBytes = limit
+    var exchange = ClientExchange(limits: limits)
+    var output: [UInt8] = []
+    try exchange.begin(
+      RequestHead(method: "PUT", target: "/", headers: ["Host": "h"], framing: .length(2)), to: &output)
+    exchange.accepted(output.count)
+    if limit >= 28 { try exchange.read(hint) }
+    exchange.accepted(try exchange.write("ab"))
+    let trailers = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n"
+    if limit == 5 {
+      #expect(throws: WireError.overLimit(.interimBytes, 5)) { try exchange.read(trailers) }
+    } else {
+      try exchange.read(trailers)
+      #expect(exchange.closingReason == nil)
+    }
+  }
+
+  @Test func `a change of the protocol while the body moves is an error too`() throws {
+    var exchange = try ClientExchange.begun(.length(6))
+    exchange.accepted(try exchange.write("abc"))
+    #expect(throws: WireError.switchedProtocols) { try exchange.read("HTTP/1.1 101 Switch\r\n\r\n") }
+    #expect(exchange.stage == .partlySent)
+    #expect(throws: RequestFlaw.responseFailed) { try exchange.write("def") }
+  }
+
   @Test func `accepted bytes of the head alone don't move the body`() throws {
     var exchange = ClientExchange()
     var output: [UInt8] = []

@@ -21,31 +21,31 @@ import Testing
         == "GET /a?b=c HTTP/1.1\r\nHost: h.example:8080\r\nx-lower: 1\r\nX-UPPER: \r\nAccept: a/b\r\nx-lower: 2\r\n\r\n")
   }
 
-  @Test func `a request without headers has a request line and an empty line`() throws {
-    let head = RequestHead(method: "M", target: "*", headers: [:])
-    #expect(try written(head) == "M * HTTP/1.1\r\n\r\n")
+  @Test func `the shortest head has a request line, a host and an empty line`() throws {
+    let head = RequestHead(method: "M", target: "*", headers: ["Host": ""])
+    #expect(try written(head) == "M * HTTP/1.1\r\nHost: \r\n\r\n")
   }
 
   @Test func `bytes of values and targets that are not ASCII are written as they are`() throws {
-    var headers = HTTPHeaders()
+    var headers: HTTPHeaders = ["Host": "h"]
     headers.append("A", bytes: [0xE9, 0x09, 0x21])
     var exchange = ClientExchange()
     var output: [UInt8] = []
     try exchange.begin(RequestHead(method: "GET", target: "/é", headers: headers), to: &output)
-    #expect(output == Array("GET /é HTTP/1.1\r\nA: ".utf8) + [0xE9, 0x09, 0x21] + Array("\r\n\r\n".utf8))
+    #expect(output == Array("GET /é HTTP/1.1\r\nHost: h\r\nA: ".utf8) + [0xE9, 0x09, 0x21] + Array("\r\n\r\n".utf8))
   }
 
   @Test func `the header about the framing stands where the caller wants it`() throws {
     var head = RequestHead(
-      method: "PUT", target: "/", headers: ["A": "1", "B": "2"], framing: .length(12_345))
-    #expect(try written(head) == "PUT / HTTP/1.1\r\nA: 1\r\nB: 2\r\nContent-Length: 12345\r\n\r\n")
+      method: "PUT", target: "/", headers: ["Host": "h", "B": "2"], framing: .length(12_345))
+    #expect(try written(head) == "PUT / HTTP/1.1\r\nHost: h\r\nB: 2\r\nContent-Length: 12345\r\n\r\n")
     head.framingIndex = 1
-    #expect(try written(head) == "PUT / HTTP/1.1\r\nA: 1\r\nContent-Length: 12345\r\nB: 2\r\n\r\n")
+    #expect(try written(head) == "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 12345\r\nB: 2\r\n\r\n")
     head.framingIndex = 0
     head.framing = .chunked
-    #expect(try written(head) == "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nA: 1\r\nB: 2\r\n\r\n")
+    #expect(try written(head) == "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: h\r\nB: 2\r\n\r\n")
     head.framingIndex = 2
-    #expect(try written(head) == "PUT / HTTP/1.1\r\nA: 1\r\nB: 2\r\nTransfer-Encoding: chunked\r\n\r\n")
+    #expect(try written(head) == "PUT / HTTP/1.1\r\nHost: h\r\nB: 2\r\nTransfer-Encoding: chunked\r\n\r\n")
   }
 
   @Test(
@@ -53,8 +53,8 @@ import Testing
       0, 1, 9, 10, 11, 99, 100, 1_000_000_000, 9_223_372_036_854_775_806, 9_223_372_036_854_775_807,
     ] as [Int64])
   func `a length is written with all its digits`(length: Int64) throws {
-    let head = RequestHead(method: "PUT", target: "/", headers: [:], framing: .length(length))
-    #expect(try written(head) == "PUT / HTTP/1.1\r\nContent-Length: \(length)\r\n\r\n")
+    let head = RequestHead(method: "PUT", target: "/", headers: ["Host": "h"], framing: .length(length))
+    #expect(try written(head) == "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n")
   }
 
   private static func named(_ name: String, _ value: [UInt8] = [0x31]) -> HTTPHeaders {
@@ -64,14 +64,24 @@ import Testing
   }
 
   @Test(arguments: [
-    (RequestHead(method: "", target: "/", headers: [:]), RequestFlaw.method("")),
-    (RequestHead(method: "GET X", target: "/", headers: [:]), .method("GET X")),
-    (RequestHead(method: "GET\r\n", target: "/", headers: [:]), .method("GET\r\n")),
-    (RequestHead(method: "GET", target: "", headers: [:]), .target("")),
-    (RequestHead(method: "GET", target: "/a b", headers: [:]), .target("/a b")),
-    (RequestHead(method: "GET", target: "/\n", headers: [:]), .target("/\n")),
-    (RequestHead(method: "GET", target: "/\0", headers: [:]), .target("/\0")),
-    (RequestHead(method: "GET", target: "/\u{7F}", headers: [:]), .target("/\u{7F}")),
+    (RequestHead(method: "", target: "/", headers: ["Host": "h"]), RequestFlaw.method("")),
+    (RequestHead(method: "GET X", target: "/", headers: ["Host": "h"]), .method("GET X")),
+    (RequestHead(method: "GET\r\n", target: "/", headers: ["Host": "h"]), .method("GET\r\n")),
+    (RequestHead(method: "GET", target: "", headers: ["Host": "h"]), .target("")),
+    (RequestHead(method: "GET", target: "/a b", headers: ["Host": "h"]), .target("/a b")),
+    (RequestHead(method: "GET", target: "/\n", headers: ["Host": "h"]), .target("/\n")),
+    (RequestHead(method: "GET", target: "/\0", headers: ["Host": "h"]), .target("/\0")),
+    (RequestHead(method: "GET", target: "/\u{7F}", headers: ["Host": "h"]), .target("/\u{7F}")),
+    (RequestHead(method: "GET", target: "/a#b", headers: ["Host": "h"]), .target("/a#b")),
+    (RequestHead(method: "GET", target: "/", headers: [:]), .hosts(0)),
+    (RequestHead(method: "GET", target: "/", headers: ["Hosts": "h", "hos": "t"]), .hosts(0)),
+    (RequestHead(method: "GET", target: "/", headers: named("HOST")), .hosts(2)),
+    (RequestHead(method: "GET", target: "/", headers: ["Host": "h", "host": "h", "A": "b", "hOST": "h"]), .hosts(3)),
+    (RequestHead(method: "GET", target: "/", headers: ["Host": "h", "expect": "100-Continue"]), .expectWithoutBody),
+    (
+      RequestHead(method: "PUT", target: "/", headers: ["Host": "h", "Expect": "100-continue"], framing: .length(0)),
+      .expectWithoutBody
+    ),
     (RequestHead(method: "GET", target: "/", headers: named("")), .headerName("")),
     (RequestHead(method: "GET", target: "/", headers: named("A B")), .headerName("A B")),
     (RequestHead(method: "GET", target: "/", headers: named("A:")), .headerName("A:")),
@@ -89,7 +99,7 @@ import Testing
       RequestHead(method: "GET", target: "/", headers: named("TRANSFER-ENCODING")),
       .framingHeader("Transfer-Encoding")
     ),
-    (RequestHead(method: "GET", target: "/", headers: [:], framing: .length(-1)), .length(-1)),
+    (RequestHead(method: "GET", target: "/", headers: ["Host": "h"], framing: .length(-1)), .length(-1)),
   ])
   func `a head that can't be written leaves the output and the exchange as they were`(
     head: RequestHead, flaw: RequestFlaw
@@ -99,7 +109,7 @@ import Testing
     #expect(throws: flaw) { try exchange.begin(head, to: &output) }
     #expect(output == Array("before".utf8))
     #expect(exchange.closingReason == nil)
-    try exchange.begin(RequestHead(method: "GET", target: "/", headers: [:]), to: &output)
-    #expect(output == Array("beforeGET / HTTP/1.1\r\n\r\n".utf8))
+    try exchange.begin(RequestHead(method: "GET", target: "/", headers: ["Host": "h"]), to: &output)
+    #expect(output == Array("beforeGET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
   }
 }

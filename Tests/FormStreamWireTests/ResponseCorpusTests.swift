@@ -11,6 +11,10 @@ import Testing
     var rule: String
     var method: String?
     var ending: ExchangeRun.Ending?
+    var upload: String?
+    var sent: [[Int]]?
+    var stage: String?
+    var bodySent: Int64?
     var interim: [Int]?
     var status: Int?
     var minor: Int?
@@ -53,7 +57,14 @@ import Testing
     func run(cuts: some Sequence<Int> = EmptyCollection<Int>()) throws -> ExchangeRun {
       try ExchangeRun(
         response, to: .get(expected.method ?? "GET"), cuts: cuts,
-        ending: expected.ending ?? .closed)
+        ending: expected.ending ?? .closed, upload: upload)
+    }
+
+    private var upload: ExchangeRun.Upload? {
+      expected.upload.map { framing in
+        ExchangeRun.Upload(
+          isChunked: framing == "chunked", sent: (expected.sent ?? []).map { ($0[0], $0[1]) })
+      }
     }
   }
 
@@ -74,6 +85,8 @@ import Testing
     #expect(String(decoding: run.body, as: UTF8.self) == expected.body ?? "")
     #expect(run.trailers.pairs == expected.trailers ?? [])
     #expect(run.idleSeconds == expected.idle)
+    if let stage = expected.stage { #expect(run.stageAtResponse.map { "\($0)" } == stage) }
+    if let bodySent = expected.bodySent { #expect(run.bodySentAtResponse == bodySent) }
     #expect(run.isEndFinal)
     #expect(!run.hasEmptyBytes)
     guard expected.error == nil else { return #expect(run.closingReason != nil) }

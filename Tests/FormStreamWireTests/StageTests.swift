@@ -42,7 +42,7 @@ import Testing
       stages == Array(repeating: .notSent, count: head + 1) + [.partlySent, .partlySent, .sent])
   }
 
-  /// Some servers act on the `0`.
+  /// Some servers act on the `0`. The size of the first chunk is no byte of the body.
   @Test func `a chunked request is sent from the first byte of its last chunk on`() throws {
     let (head, output, stages) = try stages(.chunked) { exchange, output in
       try Array("ab".utf8).withUnsafeBytes { try exchange.append($0, to: &output) }
@@ -51,7 +51,7 @@ import Testing
     #expect(output.dropFirst(head) == Array("2\r\nab\r\n0\r\nA: b\r\n\r\n".utf8)[...])
     #expect(
       stages
-        == Array(repeating: .notSent, count: head + 1) + Array(repeating: .partlySent, count: 7)
+        == Array(repeating: .notSent, count: head + 4) + Array(repeating: .partlySent, count: 4)
         + Array(repeating: .sent, count: 11))
   }
 
@@ -65,13 +65,13 @@ import Testing
     var exchange = ClientExchange()
     var output: [UInt8] = []
     try exchange.begin(
-      RequestHead(method: "PUT", target: "/", headers: [:], framing: .length(4)), to: &output)
+      RequestHead(method: "PUT", target: "/", headers: ["Host": "h"], framing: .length(4)), to: &output)
     exchange.accepted(output.count)
     #expect(exchange.stage == .notSent)
     _ = try exchange.beginBytes(3, to: &output)
     exchange.accepted(3)
     #expect(exchange.stage == .partlySent)
-    #expect(!exchange.isRequestComplete)
+    #expect(exchange.isRequestComplete == false)
     _ = try exchange.beginBytes(1, to: &output)
     #expect(exchange.stage == .partlySent)
     exchange.accepted(1)
@@ -84,7 +84,7 @@ import Testing
     var exchange = ClientExchange()
     var output: [UInt8] = []
     try exchange.begin(
-      RequestHead(method: "PUT", target: "/", headers: [:], framing: .chunked), to: &output)
+      RequestHead(method: "PUT", target: "/", headers: ["Host": "h"], framing: .chunked), to: &output)
     let body = [UInt8](repeating: 0x78, count: 20)
     for piece in 1...5 {
       try body.prefix(piece).withUnsafeBytes { try exchange.append($0, to: &output) }
@@ -104,7 +104,7 @@ import Testing
   @Test func `another request begins with nothing sent`() throws {
     var exchange = ClientExchange()
     var output: [UInt8] = []
-    let head = RequestHead(method: "GET", target: "/", headers: [:])
+    let head = RequestHead(method: "GET", target: "/", headers: ["Host": "h"])
     for _ in 0..<3 {
       output = []
       try exchange.begin(head, to: &output)

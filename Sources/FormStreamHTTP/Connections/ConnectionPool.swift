@@ -48,8 +48,7 @@ final class ConnectionPool: @unchecked Sendable {
     connection.exchange = nil
     connection.trim()
     var time = idleLimit
-    // A second less, because the server's time began when it sent the response.
-    if let seconds = connection.wire.idleSeconds { time = min(time, .seconds(min(seconds, 86400) - 1)) }
+    if let seconds = connection.wire.reuseSeconds { time = min(time, .seconds(seconds)) }
     guard maximumIdle > 0, time > .zero, connection.socket.isOpen, !connection.socket.hasHungUp else {
       return connection.close()
     }

@@ -352,13 +352,12 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   }
 
   private func noteResponse(_ connection: Connection) {
-    let wire = connection.wire
-    let handedOver = upload.start + (wire.bodySentAtResponse ?? 0)
+    let handedOver = upload.start + (connection.wire.bodySentAtResponse ?? 0)
     sent.atResponse = (
-      wire.isResponseToCompleteRequest && unacknowledged == 0, max(handedOver - unacknowledged, upload.start)
+      connection.wire.isResponseToCompleteRequest && unacknowledged == 0, max(handedOver - unacknowledged, upload.start)
     )
     // A refusal needs no more of the body. A success may be about what the server has, and reads on.
-    if !wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) { hasStoppedSending = true }
+    if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) { hasStoppedSending = true }
   }
 
   /// Returns false if the bytes were not taken, and are held back.

@@ -63,6 +63,7 @@ extension WireError {
     case .forbiddenByte, .bareLF, .overLimit, .unasked, .switchedProtocols: .malformed(.other)
     case .cutOff(.beforeResponse): .noResponse
     case .cutOff: .broken
+    case .inTrailers(let error): error.cause
     }
   }
 }
@@ -80,6 +81,7 @@ extension TransferError {
   /// The error of a response that can't be read, if there is one of its own for it.
   init?(_ error: WireError, _ url: HTTPURL) {
     switch error {
+    case .inTrailers(let error): self.init(error, url)
     case .overLimit(.head, let limit), .overLimit(.line, let limit), .overLimit(.interimBytes, let limit):
       self = .headsTooLong(url, limit: limit)
     case .overLimit(.interimHeads, let limit): self = .tooManyInformationalResponses(url, limit + 1)

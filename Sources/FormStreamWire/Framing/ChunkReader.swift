@@ -56,18 +56,24 @@ struct ChunkReader: Sendable {
 
   /// Reads from the front of the input.
   mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WireError) -> Step {
-    while let byte = input.first {
+    var index = 0
+    while index < input.count {
       if state == .data {
+        _ = input.takeFirst(index)
         let piece = input.takeFirst(Int(min(left, Int64(input.count))))
         left -= Int64(piece.count)
         received = received.addingReportingOverflow(Int64(piece.count)).partialValue
         if left == 0 { state = .dataCR }
         return .data(piece)
       }
-      let isLast = try readFraming(byte)
-      _ = input.takeFirst(1)
-      if isLast { return .lastChunk }
+      let isLast = try readFraming(input[index])
+      index += 1
+      if isLast {
+        _ = input.takeFirst(index)
+        return .lastChunk
+      }
     }
+    _ = input.takeFirst(index)
     return .needsMore
   }
 

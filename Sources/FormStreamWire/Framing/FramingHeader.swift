@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// A header that says how long a body is.
@@ -12,6 +13,15 @@ enum FramingHeader {
     switch name.count {
     case 14 where name.equalsIgnoringCase("content-length"): self = .contentLength
     case 17 where name.equalsIgnoringCase("transfer-encoding"): self = .transferEncoding
+    default: return nil
+    }
+  }
+
+  /// The framing header of this name; nil if there is none.
+  init?(_ name: String) {
+    switch name.utf8.count {
+    case 14 where name.isSameHeaderName(as: "content-length"): self = .contentLength
+    case 17 where name.isSameHeaderName(as: "transfer-encoding"): self = .transferEncoding
     default: return nil
     }
   }

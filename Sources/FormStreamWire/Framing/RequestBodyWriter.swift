@@ -11,6 +11,7 @@ struct RequestBodyWriter: Sendable {
   }
 
   private var state: State
+  private var isAbandoned = false
 
   init(_ framing: RequestHead.Framing) {
     state =
@@ -24,6 +25,9 @@ struct RequestBodyWriter: Sendable {
   /// Whether the last byte of the body was announced.
   var hasEnded: Bool { if case .ended = state { true } else { false } }
 
+  /// Notes that the body can't be continued or ended.
+  mutating func abandon() { isAbandoned = true }
+
   /// Appends what stands before the next bytes of the body.
   ///
   /// - Parameter count: how many bytes follow. If there are none, nothing is appended: a chunk without bytes would end the body.
@@ -31,6 +35,7 @@ struct RequestBodyWriter: Sendable {
   mutating func begin(
     _ count: Int, to output: inout [UInt8]
   ) throws(RequestFlaw) -> StaticString {
+    guard !isAbandoned else { throw .bodyAbandoned }
     guard count > 0 else { return "" }
     switch state {
     case .ended: throw .bodyTooLong(by: Int64(count))
@@ -49,6 +54,7 @@ struct RequestBodyWriter: Sendable {
   mutating func end(
     trailers: HTTPHeaders, to output: inout [UInt8]
   ) throws(RequestFlaw) {
+    guard !isAbandoned else { throw .bodyAbandoned }
     switch state {
     case .ended where trailers.isEmpty: return
     case .ended: throw .trailersWithoutChunks
@@ -57,7 +63,7 @@ struct RequestBodyWriter: Sendable {
       let start = output.count
       output.append("0\r\n")
       do {
-        for field in trailers.fields { try HeadWriter.append(field, to: &output) }
+        for field in trailers.fields { try HeadWriter.append(trailer: field, to: &output) }
       } catch {
         output.removeLast(output.count - start)
         throw error

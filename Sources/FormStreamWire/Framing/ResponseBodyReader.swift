@@ -71,6 +71,15 @@ struct ResponseBodyReader: Sendable {
     }
   }
 
+  /// Whether the body has no more bytes.
+  var isAtEnd: Bool {
+    switch kind {
+    case .ended: true
+    case .length: left == 0
+    case .chunks, .trailers, .untilClose: false
+    }
+  }
+
   private mutating func end() -> Step {
     kind = .ended
     trailerReader = nil
@@ -80,7 +89,13 @@ struct ResponseBodyReader: Sendable {
   private mutating func readTrailers(
     _ input: inout UnsafeRawBufferPointer
   ) throws(WireError) -> Step {
-    guard try trailerReader?.read(&input) == true else { return .needsMore }
+    let isComplete: Bool?
+    do {
+      isComplete = try trailerReader?.read(&input)
+    } catch {
+      throw error.inTrailers
+    }
+    guard isComplete == true else { return .needsMore }
     guard let trailers = trailerReader?.trailers else { return end() }
     // The end of the response is the next event.
     kind = .length

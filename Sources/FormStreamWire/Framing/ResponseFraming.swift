@@ -38,7 +38,7 @@ extension ResponseHead {
     // Modified) status code is always terminated by the first empty line after the header fields, regardless of the header
     // fields present in the message".
     guard rule != .headOnly, !isInterim, status != 204, status != 304 else {
-      return (.none, isBodyAnnounced(said, rule) ? .falseFraming : nil)
+      return (.none, isFaulty(said) || isBodyAnnounced(said, rule) ? .falseFraming : nil)
     }
     if let error = said.error { throw error }
     guard let coding = said.coding else {
@@ -47,21 +47,25 @@ extension ResponseHead {
       return said.length.map { (.length($0), nil) } ?? (.untilClose, .untilClose)
     }
     // RFC 9112 §6.3: "If a message is received with both a Transfer-Encoding and a Content-Length header field, the
-    // Transfer-Encoding overrides the Content-Length." §6.1: a client that receives a Transfer-Encoding in HTTP/1.0 "MUST treat
-    // the message as if the framing is faulty, even if a Content-Length is present, and close the connection after processing
-    // the message".
-    let isFaulty = said.length != nil || minorVersion == 0
+    // Transfer-Encoding overrides the Content-Length."
     switch coding {
-    case .chunked: return (.chunked, isFaulty ? .falseFraming : nil)
+    case .chunked: return (.chunked, isFaulty(said) ? .falseFraming : nil)
     case .identity: return (.untilClose, .untilClose)
     }
   }
 
+  /// Whether the framing is faulty, whether there is a body or not. RFC 9112 §6.3: a message with both headers "might indicate an
+  /// attempt to perform request smuggling". §6.1: a client that receives a Transfer-Encoding in HTTP/1.0 "MUST treat the message as
+  /// if the framing is faulty, even if a Content-Length is present, and close the connection after processing the message".
+  private func isFaulty(_ said: FramingHeaders) -> Bool {
+    said.coding != nil && (said.length != nil || minorVersion == 0)
+  }
+
   /// Whether a response that has no body says that it has one: another program may wait for the body. In a response to HEAD and
-  /// in a 304, the headers describe the response to a GET.
+  /// in a 304, the headers describe the response to a GET; a 1xx or 204 never has a body.
   private func isBodyAnnounced(_ said: FramingHeaders, _ rule: ResponseRule) -> Bool {
     if said.error != nil { return true }
-    if rule == .headOnly || status == 304 { return false }
+    if status == 304 || rule == .headOnly && !isInterim && status != 204 { return false }
     return said.length ?? 0 > 0 || said.coding == .chunked
   }
 }

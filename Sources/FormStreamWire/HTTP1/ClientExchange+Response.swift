@@ -1,6 +1,11 @@
 extension ClientExchange {
   /// Reads from the front of the input up to the next event.
   ///
+  /// Call it until it returns nil, with empty input too: the end of a response needs no byte. Input that wasn't read is passed
+  /// again, before more input. After the final head, the caller may pass less than it has, to get less of the body at once; before,
+  /// bytes that it holds back count as arrived when it passes them. If it stops at the event `end`, bytes after the response are
+  /// noted all the same.
+  ///
   /// - Returns: the event; nil if there is none before more input arrives. After the end of the response, input stays where it
   ///   is.
   /// - Throws: why the response can't be read. Each later call throws the same error.
@@ -17,17 +22,18 @@ extension ClientExchange {
     case .head: return input.isEmpty ? nil : try receiveHead(&input)
     case .body: return try receiveBody(&input)
     case .ended:
-      if !input.isEmpty { facts.note(.surplus) }
+      if !input.isEmpty { facts.noteSurplus() }
       return nil
     }
   }
 
-  /// Notes that no more input comes.
+  /// Notes that no more input comes. The request isn't touched by it: a server that has ended its side may still read.
   ///
-  /// - Parameter isOrderly: whether the server ended the connection; false if the connection broke.
+  /// - Parameter isOrderly: whether the server ended the connection; false if the connection broke, or if TLS ended without a
+  ///   close_notify. After a break, a body that ends with the connection may be cut off.
   /// - Returns: the next event; nil if the response has ended. Call it until it returns nil.
   /// - Throws: where the response was cut off; the errors of `receive`.
-  package mutating func endInput(isOrderly: Bool = true) throws(WireError) -> Event? {
+  package mutating func endInput(isOrderly: Bool) throws(WireError) -> Event? {
     var nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     if let event = try receive(&nothing) { return event }
     switch state {
@@ -39,7 +45,7 @@ extension ClientExchange {
       return nil
     case .head:
       let place: WireError.Place =
-        facts.hasHeadBegun ? .head : .beforeResponse(afterInterim: facts.hasInterim)
+        facts.hasHeadBegun ? .head(afterInterim: facts.hasInterim) : .beforeResponse(afterInterim: facts.hasInterim)
       try fail(.cutOff(place))
     case .body:
       if let place = body.cut(isOrderly: isOrderly) { try fail(.cutOff(place)) }
@@ -62,17 +68,25 @@ extension ClientExchange {
     _ input: inout UnsafeRawBufferPointer
   ) throws(WireError) -> Event? {
     guard sent.hasBegun else { try fail(.unasked) }
+    let now = SentMark(stage: stage, body: sent.body, isComplete: isRequestComplete)
     if !facts.hasHeadBegun {
-      facts.hasHeadBegun = true
-      facts.bodySentAtHead = sent.body
-      facts.isHeadToCompleteRequest = isRequestComplete
+      facts.beginHead(unread.count > 0 ? unread.mark : now)
+      reader.reset()
     }
+    let size = input.count
     do {
-      guard try reader.read(&input), let head = reader.head else { return nil }
+      let isComplete = try reader.read(&input)
+      noteUnread(input.count, read: size - input.count, now)
+      guard isComplete, let head = reader.head else { return nil }
       return head.isInterim ? try interim(head) : try final(head)
     } catch {
       try fail(error)
     }
+  }
+
+  /// Notes when the rest of the input arrived. If some of it was there before, all of it counts as old, which is the safe side.
+  private mutating func noteUnread(_ rest: Int, read size: Int, _ now: SentMark) {
+    unread = UnreadInput(count: rest, mark: unread.count > size ? unread.mark : now)
   }
 
   /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response, even if the
@@ -89,27 +103,36 @@ extension ClientExchange {
       throw .overLimit(.interimBytes, limits.interimBytes)
     }
     facts.note(try head.framing(rule).1)
-    facts.hasHeadBegun = false
-    facts.hasInterim = true
-    reader.reset()
+    noteConnection(ConnectionOptions(of: head), head)
+    facts.hasContinued = facts.hasContinued || head.status == 100
+    facts.endInterimHead()
     return .interim(head)
   }
 
   private mutating func final(_ head: ResponseHead) throws(WireError) -> Event {
+    facts.unreadableStatus = head.status
     let (framing, closing) = try head.framing(rule)
+    facts.unreadableStatus = nil
     facts.framing = framing
+    facts.isTunnel = closing == .tunnel
     let options = ConnectionOptions(of: head)
     facts.idleSeconds = options.idleSeconds
     facts.note(closing)
-    if !facts.isHeadToCompleteRequest { facts.note(.earlyResponse) }
+    if !facts.mark.isComplete { facts.note(.earlyResponse) }
+    if expectsContinue, !facts.hasContinued, !(200...299).contains(head.status) { facts.note(.notContinued) }
+    noteConnection(options, head)
+    body = ResponseBodyReader(framing, limits)
+    state = .body
+    return .response(head)
+  }
+
+  /// RFC 9112 §9.6: "A client that receives a "close" connection option MUST cease sending requests on that connection".
+  private mutating func noteConnection(_ options: ConnectionOptions, _ head: ResponseHead) {
     if options.closes { facts.note(.serverCloses) }
     // RFC 9112 §9.3: "If the received protocol is HTTP/1.0, the "keep-alive" connection option is present, either the recipient is
     // not a proxy or the message is a response, and the recipient wishes to honor the HTTP/1.0 "keep-alive" mechanism, the
     // connection will persist after the current response".
     if head.minorVersion == 0, !options.keepsAlive { facts.note(.oldVersion) }
-    body = ResponseBodyReader(framing, limits)
-    state = .body
-    return .response(head)
   }
 
   private mutating func receiveBody(
@@ -127,6 +150,9 @@ extension ClientExchange {
     case .trailers(let trailers): return .trailers(trailers)
     case .end:
       state = .ended
+      reader.releaseMemory()
+      // A caller may stop here. The bytes that it holds must not be read as the response to its next request.
+      if !input.isEmpty { facts.noteSurplus() }
       return .end
     }
   }

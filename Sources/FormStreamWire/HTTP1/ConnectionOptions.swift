@@ -8,8 +8,15 @@ struct ConnectionOptions: Sendable {
   private(set) var closes = false
   /// Whether an HTTP/1.0 connection stays open (RFC 9112 §9.3).
   private(set) var keepsAlive = false
-  /// How many seconds a connection without requests stays open; nil if the message doesn't say it.
+  /// How many seconds a connection without requests stays open; nil if the message doesn't say it. Of several numbers, it is the
+  /// smallest one, and no more than a day: a server's number must not overflow a clock.
   private(set) var idleSeconds: Int64?
+
+  private static let day: Int64 = 86_400
+  /// The length of both names: `Connection` and `Keep-Alive`.
+  private static let nameLength = 10
+
+  init() {}
 
   init(of head: ResponseHead) {
     head.bytes.withUnsafeBytes { bytes in
@@ -24,36 +31,40 @@ struct ConnectionOptions: Sendable {
     }
   }
 
-  init(of headers: HTTPHeaders) {
-    for field in headers.fields where field.name.utf8.count == Self.nameLength {
-      Array(field.name.utf8).withUnsafeBytes { name in
-        field.bytes.withUnsafeBytes { note(name, $0) }
-      }
-    }
-  }
-
-  /// The length of both names: `Connection` and `Keep-Alive`.
-  private static let nameLength = 10
-
   private mutating func note(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    let isConnection = name.equalsIgnoringCase("connection")
-    guard isConnection || name.equalsIgnoringCase("keep-alive") else { return }
-    for part in value.split(separator: UInt8(ascii: ",")) {
-      let option = UnsafeRawBufferPointer(rebasing: part.trimmingBlanks())
-      if isConnection {
-        closes = closes || option.equalsIgnoringCase("close")
-        keepsAlive = keepsAlive || option.equalsIgnoringCase("keep-alive")
-      } else if idleSeconds == nil {
-        idleSeconds = Self.seconds(option)
-      }
+    if name.equalsIgnoringCase("connection") {
+      noteConnection(value)
+    } else if name.equalsIgnoringCase("keep-alive") {
+      Self.forEachOption(of: value) { noteIdleTime($0) }
     }
   }
 
-  /// The number of `timeout=N`.
-  private static func seconds(_ option: UnsafeRawBufferPointer) -> Int64? {
+  /// Notes the value of a `Connection`.
+  mutating func noteConnection(_ value: UnsafeRawBufferPointer) {
+    Self.forEachOption(of: value) { option in
+      closes = closes || option.equalsIgnoringCase("close")
+      keepsAlive = keepsAlive || option.equalsIgnoringCase("keep-alive")
+    }
+  }
+
+  /// Notes the number of `timeout=N`.
+  private mutating func noteIdleTime(_ option: UnsafeRawBufferPointer) {
     let name = "timeout=".utf8.count
-    guard option.count > name else { return nil }
-    let isTimeout = UnsafeRawBufferPointer(rebasing: option[..<name]).equalsIgnoringCase("timeout=")
-    return isTimeout ? Int64(decimalDigits: option[name...]) : nil
+    guard option.count > name,
+      UnsafeRawBufferPointer(rebasing: option[..<name]).equalsIgnoringCase("timeout="),
+      let seconds = Int64(decimalDigits: option[name...])
+    else { return }
+    idleSeconds = min(seconds, idleSeconds ?? Self.day, Self.day)
+  }
+
+  private static func forEachOption(
+    of value: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    var rest = value[...]
+    while !rest.isEmpty {
+      let option = rest.prefix { $0 != UInt8(ascii: ",") }
+      body(UnsafeRawBufferPointer(rebasing: option.trimmingBlanks()))
+      rest = rest[option.endIndex...].dropFirst()
+    }
   }
 }

@@ -2,7 +2,7 @@
 package enum RequestFlaw: Error, Hashable, Sendable {
   /// The method isn't a token.
   case method(String)
-  /// The target is empty, or has a control character or a space.
+  /// The target is empty, or has a control character, a space or a `#`.
   case target(String)
   /// The name of a header isn't a token.
   case headerName(String)
@@ -10,6 +10,10 @@ package enum RequestFlaw: Error, Hashable, Sendable {
   case headerValue(String)
   /// A header that is derived from the body: `Content-Length` or `Transfer-Encoding`.
   case framingHeader(String)
+  /// The request has this many `Host`s, and not one.
+  case hosts(Int)
+  /// The request waits for 100, and has no body.
+  case expectWithoutBody
   /// The body's length is negative.
   case length(Int64)
   /// The body has this many bytes more than its length, or after its end.
@@ -18,6 +22,12 @@ package enum RequestFlaw: Error, Hashable, Sendable {
   case bodyTooShort(by: Int64)
   /// A body that isn't chunked has no trailers.
   case trailersWithoutChunks
+  /// The header of this name changes how a request is read, and can't be a trailer.
+  case forbiddenTrailer(String)
+  /// The body was abandoned: nothing follows it.
+  case bodyAbandoned
+  /// The response couldn't be read. Nothing more of the request is sent.
+  case responseFailed
   /// The connection can't be used for another request.
   case connectionUsed
 }

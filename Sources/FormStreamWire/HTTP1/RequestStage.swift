@@ -1,7 +1,7 @@
 /// How much of a request has left, as far as that decides whether it may be sent again.
 package enum RequestStage: Hashable, Sendable {
-  /// No byte of the head left; or the head announces a body that isn't empty, and no byte after the head left. The server can't
-  /// act on the request.
+  /// No byte of the head left; or the head announces a body that isn't empty, and no byte of the body left. The size of a chunk is no
+  /// byte of the body. The server can't act on the request.
   case notSent
   /// A part left. The server can't have the complete request.
   case partlySent

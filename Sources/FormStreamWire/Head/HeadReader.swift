@@ -1,7 +1,7 @@
 /// Reads a head from bytes in any division: bytes in, a head out.
 ///
 /// A head that arrives whole is read in place, and copied once when it is complete. A reader keeps its memory for the next head
-/// of the connection.
+/// of the connection. A head that somebody still holds then keeps the memory, and the reader gets new memory.
 struct HeadReader: Sendable {
   private var scan: HeadScan
   /// The bytes of the head so far. They are complete as soon as `read` has returned true.
@@ -9,6 +9,8 @@ struct HeadReader: Sendable {
 
   /// More memory than this is given back after a head.
   private static let keptCapacity = 16 * 1024
+  /// How much of the input is looked at together if a head is divided. What follows the head in the input isn't copied.
+  private static let step = 1024
 
   init(
     _ section: HeadScan.Section, _ limits: HeadLimits, sizeError: WireError? = nil
@@ -22,31 +24,39 @@ struct HeadReader: Sendable {
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
   }
 
+  /// Gives memory back that an unusually large head has left.
+  mutating func releaseMemory() {
+    if bytes.capacity > Self.keptCapacity { bytes = [] }
+  }
+
   /// Reads from the front of the input, up to the end of the head.
   ///
   /// - Returns: whether the head is complete.
   mutating func read(_ input: inout UnsafeRawBufferPointer) throws(WireError) -> Bool {
     guard !bytes.isEmpty else { return try readInPlace(&input) }
-    // One byte more than a head may have is enough to see that it is too large.
-    let held = bytes.count
-    let piece = min(input.count, max(scan.limits.head - held, 0) + 1)
-    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<piece]))
+    while !input.isEmpty {
+      let held = bytes.count
+      let piece = min(input.count, Self.step)
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<piece]))
+      switch scanBytes() {
+      case .error(let error): throw error
+      case .needsMore: _ = input.takeFirst(piece)
+      case .complete(let size):
+        // The bytes that were held before aren't the end of a head.
+        _ = input.takeFirst(size - held)
+        bytes.removeLast(bytes.count - size)
+        return true
+      }
+    }
+    return false
+  }
+
+  private mutating func scanBytes() -> HeadScan.Finding {
     // The bytes are moved out, so that the scan can be changed while they are read.
     var moved: [UInt8] = []
     swap(&moved, &bytes)
-    let finding = moved.withUnsafeBytes { scan.scan($0) }
-    swap(&moved, &bytes)
-    switch finding {
-    case .error(let error): throw error
-    case .needsMore:
-      _ = input.takeFirst(piece)
-      return false
-    case .complete(let size):
-      // The bytes that were held before aren't the end of a head.
-      _ = input.takeFirst(size - held)
-      bytes.removeLast(bytes.count - size)
-      return true
-    }
+    defer { swap(&moved, &bytes) }
+    return moved.withUnsafeBytes { scan.scan($0) }
   }
 
   private mutating func readInPlace(
@@ -68,7 +78,13 @@ struct HeadReader: Sendable {
 
   /// The response's head; nil unless it is complete.
   var head: ResponseHead? {
-    scan.statusLine.map { ResponseHead(bytes: bytes, statusLine: $0, lines: scan.lines) }
+    scan.statusLine.map { ResponseHead(bytes: fittingBytes, statusLine: $0, lines: scan.lines) }
+  }
+
+  /// The bytes of the head in memory of about their size. Callers keep heads in results, and shouldn't keep the memory of a larger
+  /// head with them.
+  private var fittingBytes: [UInt8] {
+    bytes.capacity <= 2 * bytes.count + 512 ? bytes : bytes.withUnsafeBufferPointer { Array($0) }
   }
 
   /// The trailers; nil if there are none.

@@ -50,7 +50,9 @@ struct HeadScan: Sendable {
   /// Continues in memory that begins with the same bytes as before.
   mutating func scan(_ head: UnsafeRawBufferPointer) -> Finding {
     while true {
-      if isInStatusLine, !StatusLine.mayBegin(head, upTo: room) { return .error(.notHTTP) }
+      if isInStatusLine, let odd = StatusLine.firstOddByte(of: head, upTo: room) {
+        return .error(.notHTTP(Array(head[...odd])))
+      }
       next = head.firstLineBreakOrNUL(from: next)
       if let error = limitError(at: min(next + 1, head.count)) { return .error(error) }
       guard next < head.count else { return .needsMore }

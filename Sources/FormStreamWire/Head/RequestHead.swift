@@ -1,6 +1,10 @@
 package import FormStreamMultipart
 
 /// The head of a request, as it is written.
+///
+/// `HeadWriter` refuses what would break the framing, or what two programs could read in different ways. The layer that makes the
+/// request checks the rest: other control characters in values, headers that no caller may set (`Connection`, `TE`, `Upgrade` and
+/// the like), and which form of the target a method takes.
 package struct RequestHead: Sendable {
   /// How the server finds the end of the body. It is also the only source of the header that says so.
   package enum Framing: Hashable, Sendable {
@@ -20,6 +24,9 @@ package struct RequestHead: Sendable {
   package var framing: Framing
   /// How many headers stand before the one about the framing; all of them if there are fewer.
   package var framingIndex: Int
+
+  /// Whether the head announces a body that isn't empty.
+  var hasBody: Bool { framing != .none && framing != .length(0) }
 
   package init(
     method: String, target: String, headers: HTTPHeaders, framing: Framing = .none,

@@ -12,16 +12,16 @@ struct StatusLine: Sendable {
 
   private static let start: StaticString = "HTTP/"
 
-  /// Whether a head may begin with these bytes. Bytes after `last` are not compared, so that a head that is too long is refused
-  /// for its length.
+  /// The index of the first byte that no head begins with; nil if a head may begin like this. Bytes after `last` are not compared,
+  /// so that a head that is too long is refused for its length.
   ///
   /// RFC 9112 §2.3: HTTP-name = %s"HTTP", and "HTTP-version is case-sensitive".
-  static func mayBegin(_ head: UnsafeRawBufferPointer, upTo last: Int) -> Bool {
+  static func firstOddByte(of head: UnsafeRawBufferPointer, upTo last: Int) -> Int? {
     start.withUTF8Buffer { start in
       for index in 0..<min(head.count, start.count) where index <= last {
-        if head[index] != start[index] { return false }
+        if head[index] != start[index] { return index }
       }
-      return true
+      return nil
     }
   }
 

@@ -45,7 +45,7 @@ extension TransferSession.Configuration {
   /// Whether connections for an origin may lead to another machine although the origin's host is this machine.
   func diverts(_ origin: HTTPURL.Origin) -> Bool {
     guard unixSocket == nil else { return false }
-    let hosts = ([origin.host] + replacedHosts.compactMap { $0.host(for: origin) }).map(CookiePlace.host)
+    let hosts = ([origin.host] + replacedHosts.compactMap { $0.place(for: origin)?.host }).map(CookiePlace.host)
     return hosts.contains { host in !CookiePlace.isLoopback(host) || addresses.contains { $0.diverts(host) } }
   }
 }

@@ -36,12 +36,13 @@ extension ResponseCollector {
     }
     guard let choose = request.chooseTarget else { return }
     askForTarget = { head in
-      TargetChoice({
-        guard let session else { return try await choose(head) }
-        let wait = WaitingRequest(in: session)
-        defer { wait.end() }
-        return try await wait.running { try await choose(head) }
-      }, notify: notify)
+      TargetChoice(
+        {
+          guard let session else { return try await choose(head) }
+          let wait = WaitingRequest(in: session)
+          defer { wait.end() }
+          return try await wait.running { try await choose(head) }
+        }, notify: notify)
     }
     keepsInMemory = { [options = request.options] target, status in
       var options = options

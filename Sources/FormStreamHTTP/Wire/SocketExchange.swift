@@ -357,7 +357,9 @@ final class SocketExchange: Exchange, @unchecked Sendable {
       connection.wire.isResponseToCompleteRequest && unacknowledged == 0, max(handedOver - unacknowledged, upload.start)
     )
     // A refusal needs no more of the body. A success may be about what the server has, and reads on.
-    if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) { hasStoppedSending = true }
+    if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) {
+      hasStoppedSending = true
+    }
   }
 
   /// Returns false if the bytes were not taken, and are held back.
@@ -449,8 +451,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
       } else {
         collector.status == nil ? .beforeResponse : .receiving
       }
-    guard let error = clock.exceededLimit(of: request.options.timeLimits, during: activity, to: request.url) else { return }
-    cutOff(because: error)
+    let limits = request.options.timeLimits
+    if let error = clock.exceededLimit(of: limits, during: activity, to: request.url) { cutOff(because: error) }
   }
 
   /// Whether nothing moves any more after a success that came before the complete request. Such a response can't confirm it.

@@ -29,7 +29,7 @@ import Testing
     let limits = ExchangeLimits()
     #expect(limits.heads.line == 131_072)
     #expect(limits.heads.head == 262_144)
-    #expect(limits.heads.headers == 1000)
+    #expect(limits.heads.headers == 5000)
     #expect(limits.interimBytes == 262_144)
     #expect(limits.interimHeads == 100)
   }

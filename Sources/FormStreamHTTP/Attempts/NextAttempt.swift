@@ -269,7 +269,7 @@ struct NextAttempt: Sendable {
   mutating func repeatAtOnce(_ repetition: ImmediateRepeat) {
     usesIdleConnection = false
     switch repetition {
-    case .onNewConnection: break
+    case .onNewConnection, .afterLoss: break
     case .overHTTP2: demandedVersion = .http2
     }
   }

@@ -144,7 +144,7 @@ final class TransferRun: Sendable {
         history.noteRepetition()
       case .repeatAtOnce(let repetition):
         next.repeatAtOnce(repetition)
-        history.noteNotLookedAt()
+        if repetition == .afterLoss { history.noteRepetition() } else { history.noteNotLookedAt() }
       case .repeatOverHTTP11:
         next.repeatOverHTTP11()
         publisher.update { $0.attempt = history.attempts + 1 }

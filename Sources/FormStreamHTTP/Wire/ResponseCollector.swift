@@ -29,6 +29,8 @@ final class ResponseCollector {
   private(set) var hasContinued = false
   /// What the response, and informational ones, say about an upload that can go on.
   private(set) var upload = UploadNotes()
+  /// Whether the last informational response said that the server has more of an upload than before.
+  private(set) var isProgressReported = false
   /// Whether the body is held back from the caller's target, because another response is expected.
   private(set) var isHeld = false
   /// The last status, informational or final.
@@ -397,10 +399,12 @@ final class ResponseCollector {
 
   private func endInformationalHead(_ status: Int) -> Bool {
     if status == 100 { hasContinued = true }
+    isProgressReported = false
     // A server reports how far the upload is as often as it likes, but not without progress: otherwise it would never end.
     if status == 104, mayResume, upload.noteInformational(headers, from: url, read: bytesRead?() ?? 0) {
       noteUpload(upload)
       headSize = 0
+      isProgressReported = true
       return true
     }
     informationalCount += 1

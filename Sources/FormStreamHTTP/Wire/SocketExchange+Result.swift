@@ -88,16 +88,17 @@ extension SocketExchange {
     return (error, isTransient)
   }
 
-  /// How to send the request again at once, not counted as an attempt, if the server has not processed it, or if it only reads; nil
-  /// if it must not be sent again at once. The repetition uses a new connection, so it is the last one.
+  /// How to send the request again at once, if the server has not processed it, or if it only reads; nil if it must not be sent again at
+  /// once. The repetition uses a new connection, so it is the last one.
   private var repetition: ImmediateRepeat? {
     guard abortReason == nil, sent.isReused, !hasResponseBegun, collector.lastStatus == nil,
       !sent.hasBegunBody || request.body?.isReplayable == true
     else { return nil }
-    return sent.stage == .notSent || request.method.isSafe && !request.announcesBody ? .onNewConnection : nil
+    if sent.stage == .notSent { return .onNewConnection }
+    return request.method.isSafe && !request.announcesBody ? .afterLoss : nil
   }
 
-  private var explanation: FailureExplanation {
+  var explanation: FailureExplanation {
     FailureExplanation(
       url: request.url, stage: sent.stage, handedOver: upload.handedOver, total: upload.total,
       response: collector.response, received: collector.received, proxy: nil,

@@ -113,6 +113,12 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     connection.requestCount += 1
     sent.isReused = connection.requestCount > 1
     metrics.ready = clock.time
+    tracer?.connection(to: request.url, connection)
+    // The pool has looked at a kept connection.
+    if !sent.isReused, connection.socket.hasInput() {
+      return end(
+        because: explanation.notSent("the server has closed the connection, or sent something before it had the request"))
+    }
     do throws(RequestFlaw) {
       try connection.wire.begin(request.head, to: &connection.output)
     } catch {
@@ -120,12 +126,11 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     }
     sent.hasBegun = true
     if let tracer {
-      tracer.connection(to: request.url, connection)
       tracer.requestHead(String(decoding: connection.output, as: UTF8.self), isURLSecret: request.url.isSecret)
     }
     clock.noteMovement()
     if upload.isEmpty { clock.restartWaitForResponse() }
-    if let time = request.expectTimeout {
+    if request.awaitsContinue, let time = request.expectTimeout {
       awaitsContinue = true
       continueTimer?.set(after: max(time, .milliseconds(1)))
     }
@@ -167,6 +172,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
           engine?.loop.post { [self] in connectionIsReady() }
           return
         }
+        if pieces > 0 { report() }
         pieces += 1
         readPiece(connection)
         if ending != nil { return }
@@ -320,6 +326,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     case .interim(let head):
       guard receive(head) else { break }
       hasResponseBegun = false
+      if collector.isProgressReported { connection.wire.noteProgressOfServer() }
       if collector.hasContinued, awaitsContinue {
         awaitsContinue = false
         continueTimer?.cancel()
@@ -437,13 +444,14 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   }
 
   func endIfOverdue() {
-    guard ending == nil else { return }
-    isWatched = publisher.isWatched
-    if hasQuietEarlyResponse {
+    // What is acknowledged changes without an event here.
+    if ending == nil, publisher.isWatched { report() }
+    if ending == nil, hasQuietEarlyResponse {
       if !hasResponseEnded { collector.truncate() }
       return finish(nil)
     }
-    let waitsForProgram = isPaused || upload.isWaitingForSource || isWaitingForTarget || collector.awaitsChoice
+    let waitsForProgram =
+      isPaused || upload.isWaitingForSource || isWaitingForTarget || collector.awaitsChoice || ending != nil
     if !waitsForProgram { request.activity?.note() }
     let activity: ExchangeClock.Activity =
       if waitsForProgram || turnBegin != nil || !sent.hasBegun {
@@ -471,12 +479,11 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     abortReason = abortReason ?? reason
     isCutOff = true
     gracePeriodEnd = gracePeriodEnd ?? .now + Self.gracePeriod
-    if ending == nil {
-      finish(nil)
-    } else {
-      collector.finish(isAborted: true)
-      engine?.finished(self)
-    }
+    guard ending != nil else { return finish(nil) }
+    // Only the response's target was still at work.
+    ending = outcome(nil)
+    collector.finish(isAborted: true)
+    engine?.finished(self)
   }
 
   /// Ends the exchange for a reason of this client.

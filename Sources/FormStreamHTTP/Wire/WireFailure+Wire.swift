@@ -53,7 +53,7 @@ extension WireError {
   fileprivate var cause: WireFailure.Cause {
     switch self {
     case .notHTTP: .malformed(.noVersion)
-    case .statusLine: .malformed(.status)
+    case .statusLine(let line): .malformed(line.hasOtherVersion ? .unknownVersion : .status)
     case .notHeader: .malformed(.noColon)
     case .blankBeforeHeaders: .foldedFirstHeader
     case .forbiddenByte(0, _): .malformed(.nul)
@@ -65,6 +65,15 @@ extension WireError {
     case .cutOff: .broken
     case .inTrailers(let error): error.cause
     }
+  }
+}
+
+extension [UInt8] {
+  /// Whether a first line has a version, but none of HTTP/1.
+  fileprivate var hasOtherVersion: Bool {
+    let version = dropFirst("HTTP/".utf8.count).prefix { $0 != UInt8(ascii: " ") }
+    return version.first?.isASCIIDigit == true && version.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+      && !version.starts(with: "1.".utf8)
   }
 }
 

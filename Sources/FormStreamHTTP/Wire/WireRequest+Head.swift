@@ -17,7 +17,7 @@ extension WireRequest {
     where !field.name.isSameHeaderName(as: "Host") && (cookieJar == nil || !field.name.isSameHeaderName(as: "Cookie")) {
       lines.append(field.name, bytes: field.bytes)
     }
-    if expectTimeout != nil { lines.append("Expect", "100-continue") }
+    if awaitsContinue { lines.append("Expect", "100-continue") }
     if !headers.contains("Accept"), !options.omits("Accept") { lines.append("Accept", "*/*") }
     // Without this header a server may choose any coding (RFC 9110 §12.5.3).
     if !headers.contains("Accept-Encoding"), !options.omits("Accept-Encoding") {
@@ -27,6 +27,9 @@ extension WireRequest {
       method: method.description, target: attempt.target ?? url.requestTarget, headers: lines, framing: framing,
       framingIndex: framingIndex)
   }
+
+  /// Whether the head asks for 100. A body without bytes is not asked about (RFC 9110 §10.1.1).
+  var awaitsContinue: Bool { expectTimeout != nil && announcesBody && bodyLength != 0 }
 
   /// The size of the pieces in which the body is written: the configured size, or less for a short body, because all bytes of a
   /// piece may be sent at once.

@@ -76,6 +76,12 @@ extension ClientExchange {
     facts.note(.abandoned)
   }
 
+  /// Notes that the last interim response was about progress that the server makes. Such responses may come as often as those that come
+  /// while the request's body moves.
+  package mutating func noteProgressOfServer() {
+    (facts.interimHeads, facts.interimBytes) = (0, 0)
+  }
+
   /// Notes that the connection accepted the next bytes of what was written. This is allowed at any time, after an error too.
   ///
   /// - Parameter count: how many bytes, framing included. More than were written, or fewer than none, are a fault of the caller:

@@ -4,8 +4,8 @@ package struct HeadLimits: Hashable, Sendable {
   package var line = 128 * 1024
   /// The maximum number of bytes of a head, with all line breaks.
   package var head = 256 * 1024
-  /// The maximum number of headers.
-  package var headers = 1000
+  /// The maximum number of headers, as in newer versions of curl.
+  package var headers = 5000
 
   /// The limits of every response.
   package init() {}

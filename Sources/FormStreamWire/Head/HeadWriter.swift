@@ -84,7 +84,8 @@ enum HeadWriter {
       throw .headerValue(field.name)
     }
     output += field.name.utf8
-    output.append(": ")
+    output.append(":")
+    if !field.bytes.isEmpty { output.append(.space) }
     output += field.bytes
     output.append("\r\n")
   }

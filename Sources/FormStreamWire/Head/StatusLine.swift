@@ -55,8 +55,9 @@ struct StatusLine: Sendable {
     if head[number] == UInt8(ascii: "1"), head[number + 1] == UInt8(ascii: "."), head[number + 2].isASCIIDigit {
       return (Int(head[number + 2] - UInt8(ascii: "0")), number + 3)
     }
-    // Some servers write `HTTP/2 200` over HTTP/1.1.
-    if head[number] == UInt8(ascii: "2"), head[number + 1] == .space { return (1, number + 1) }
-    return nil
+    // Some servers write `HTTP/2 200` or `HTTP/2.0 200` over HTTP/1.1.
+    guard head[number] == UInt8(ascii: "2") else { return nil }
+    if head[number + 1] == .space { return (1, number + 1) }
+    return head[number + 1] == UInt8(ascii: ".") && head[number + 2] == UInt8(ascii: "0") ? (1, number + 3) : nil
   }
 }

@@ -13,7 +13,7 @@ import FormStreamTransfer
     (.put, .bytes(noise(300_000))),
   ]
 
-  /// Whether something can be read from each connection of this process to a port, and there is one.
+  /// Whether something can be read from each connection of this process to a port.
   ///
   /// - Parameter hasEnded: whether the other side must have sent its end, too.
   private func isReadable(_ port: UInt16, hasEnded: Bool = false) -> Bool {
@@ -25,13 +25,13 @@ import FormStreamTransfer
       }
       return result == 0 && address.sin_family == AF_INET && address.sin_port == port.bigEndian
     }
-    return !found.isEmpty
-      && found.allSatisfy { descriptor in
-        // POLLRDHUP, which Swift's Glibc does not have.
-        let events = hasEnded ? 0x2000 : Int16(POLLIN)
-        var watched = pollfd(fd: descriptor, events: events, revents: 0)
-        return poll(&watched, 1, 0) > 0
-      }
+    // A client may close an idle connection as soon as something arrives.
+    return found.allSatisfy { descriptor in
+      // POLLRDHUP, which Swift's Glibc does not have.
+      let events = hasEnded ? 0x2000 : Int16(POLLIN)
+      var watched = pollfd(fd: descriptor, events: events, revents: 0)
+      return poll(&watched, 1, 0) > 0
+    }
   }
 
   /// A server that sends more after its first response, and refuses what follows on that connection.

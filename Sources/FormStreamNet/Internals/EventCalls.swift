@@ -79,7 +79,9 @@ final class Poller: @unchecked Sendable {
   /// C: `write`
   func wakeUp() {
     var one: UInt64 = 1
-    _ = try? retryingInterrupts { write(event, &one, 8) }
+    // A lost wake-up would be a request that waits for ever. A full event ends the wait as well, so nothing but a system that is
+    // broken makes all attempts fail.
+    for _ in 0..<3 where write(event, &one, 8) == 8 || errno == EAGAIN { break }
   }
 }
 

@@ -58,7 +58,7 @@ final class Connection: SocketUser {
 
   func isReady(_ socket: WatchedSocket) {
     // A server has nothing to say on an idle connection, except that it ends.
-    if let exchange { exchange.connectionIsReady() } else { pool.close(self) }
+    if let exchange { exchange.goOn() } else { pool.close(self) }
   }
 
   func loopEnds(_ socket: WatchedSocket) { exchange = nil }

@@ -139,9 +139,12 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     if ending == nil { report() }
   }
 
-  func connectionIsReady() {
+  /// Goes on as far as it can, after something that it waited for.
+  func goOn() {
+    guard ending == nil else { return }
     receive()
     send()
+    if let connection { finishIfComplete(connection) }
     if ending == nil { report() }
   }
 
@@ -169,7 +172,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
         // A response that came before the last byte of the body is not about all of it. So each piece but the first is written only
         // if nothing is there to be read.
         guard pieces == 0 || pieces < Self.piecesPerTurn && !connection.socket.hasInput() else {
-          engine?.loop.post { [self] in connectionIsReady() }
+          engine?.loop.post { [self] in goOn() }
           return
         }
         if pieces > 0 { report() }
@@ -240,10 +243,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     var pieces = 0
     while ending == nil, !isPaused, !isWaitingForTarget, connection.socket.mayRead || sent.failure != nil {
       guard pieces < Self.piecesPerTurn else {
-        engine.loop.post { [self] in
-          receive()
-          if ending == nil { report() }
-        }
+        engine.loop.post { [self] in goOn() }
         return
       }
       pieces += 1
@@ -397,22 +397,13 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     clock.noteMovement()
-    if !isPaused { move() }
-  }
-
-  /// Goes on after something that it waited for.
-  private func move() {
-    guard ending == nil else { return }
-    receive()
-    send()
-    if let connection { finishIfComplete(connection) }
-    if ending == nil { report() }
+    if !isPaused { goOn() }
   }
 
   func sourceHasMore() {
     guard upload.sourceHasMore() else { return }
     clock.noteMovement()
-    move()
+    goOn()
   }
 
   func targetMoved() {
@@ -426,7 +417,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     guard isWaitingForTarget, !collector.awaitsChoice else { return }
     isWaitingForTarget = false
     clock.noteMovement()
-    move()
+    goOn()
   }
 
   var turnBegin: ContinuousClock.Instant? {
@@ -439,7 +430,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     clock.noteMovement()
     // The turns themselves are taken when the body or the response is read.
     _ = (turn.allowed(of: upload.rest), pace.allowed(of: request.announcesBody ? upload.rest : .max))
-    if !isPaused { move() }
+    if !isPaused { goOn() }
     return true
   }
 

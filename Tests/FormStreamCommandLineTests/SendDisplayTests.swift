@@ -114,7 +114,7 @@ import Testing
       export TERM=xterm
       script -qefc "stty cols 60 rows 24; sh -c 'ulimit -c 0; echo \\$\\$ > pid; exec env --default-signal=QUIT $F send \(server.url) in'; echo after" seen \\
         > all 2>&1 &
-      until grep -q '2J.*100 %' seen; do sleep 0.01; done
+      until grep -q '2J.*100 %' seen && grep -q 'one.*100 %' seen; do sleep 0.01; done
       kill -QUIT $(cat pid); wait; cat all
       """, in: place)
     let lines = try Self.shown(result.stdout, columns: 60)

@@ -6,6 +6,8 @@ struct SentRequest {
   /// Whether a connection was there, and the request's head was written for it.
   var hasBegun = false
   var hasBegunBody = false
+  /// Whether a byte left.
+  var hasLeft = false
   var isReused = false
   var stage = AttemptStage.notSent
   /// How much of the request was handed over when the final response began; nil before.
@@ -94,7 +96,8 @@ extension SocketExchange {
     guard abortReason == nil, sent.isReused, !hasResponseBegun, collector.lastStatus == nil,
       !sent.hasBegunBody || request.body?.isReplayable == true
     else { return nil }
-    if sent.stage == .notSent { return .onNewConnection }
+    // A server that has seen a byte has seen an attempt.
+    if !sent.hasLeft { return .onNewConnection }
     return request.method.isSafe && !request.announcesBody ? .afterLoss : nil
   }
 

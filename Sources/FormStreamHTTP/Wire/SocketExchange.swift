@@ -169,9 +169,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     while !hasStoppedSending, ending == nil {
       // The head leaves together with the first piece.
       if mayReadBody, connection.unsentPiece.isEmpty, !connection.wire.isBodyWritten {
-        // A response that came before the last byte of the body is not about all of it. So each piece but the first is written only
-        // if nothing is there to be read.
-        guard pieces == 0 || pieces < Self.piecesPerTurn && !connection.socket.hasInput() else {
+        guard pieces < Self.piecesPerTurn else {
           engine?.loop.post { [self] in goOn() }
           return
         }
@@ -180,7 +178,15 @@ final class SocketExchange: Exchange, @unchecked Sendable {
         readPiece(connection)
         if ending != nil { return }
       }
-      guard connection.hasPending, write(connection) else { break }
+      guard connection.hasPending else { break }
+      // A response that came before the last byte of the body is not about all of it. So what follows the first write is written only
+      // if nothing is there to be read.
+      if connection.wire.headSent > 0, request.announcesBody, connection.socket.hasInput() {
+        // If the response waits, so does the request.
+        if !isPaused, !isWaitingForTarget { engine?.loop.post { [self] in goOn() } }
+        return
+      }
+      guard write(connection) else { break }
     }
   }
 
@@ -525,7 +531,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     upload.note(sent: connection.wire.bodySent)
     sent.stage = AttemptStage(connection.wire.stage)
     metrics.ends = connection.ends
-    sent.hasBegunBody = hasBegunBody
+    (sent.hasBegunBody, sent.hasLeft) = (hasBegunBody, connection.wire.headSent > 0)
   }
 
   var isInGracePeriod: Bool { ending != nil && isCutOff }

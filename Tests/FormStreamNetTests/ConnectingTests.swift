@@ -333,7 +333,7 @@ import Testing
   @Test func `a connection to itself is refused`() async throws {
     let loop = try TestLoop()
     let own = try address("127.0.0.1", port: try freePort())
-    let race = try await race(to: [own], on: loop) { $0.localEnd = .address(own) }
+    let race = try await race(to: [own], on: loop) { $0.localEnd = .addresses([own]) }
     let failure = await race.outcome.awaited { $0.calls > 0 }.failure
     #expect(failure?.addresses.map(\.address) == [own])
     #expect(failure?.addresses.map(\.error) == [.connectionRefused])
@@ -375,7 +375,7 @@ import Testing
     #expect(LocalEnd("lo") == .interface("lo"))
     #expect(LocalEnd("if!127.0.0.1") == .interface("127.0.0.1"))
     #expect(LocalEnd("host!lo") == .host("lo"))
-    #expect(LocalEnd("127.0.0.1") == .address(try address("127.0.0.1")))
+    #expect(LocalEnd("127.0.0.1") == .addresses([try address("127.0.0.1")]))
     #expect(LocalEnd("own.example") == .host("own.example"))
   }
 

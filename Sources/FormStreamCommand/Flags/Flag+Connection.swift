@@ -41,19 +41,18 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "Use ADDRESS for HOST and PORT, without looking HOST up; can be repeated"
     ) { (arguments, argument) throws(Failure) in
-      guard let address = argument.text.flatMap(HostAddress.init) else {
-        throw .usage(
-          "\(argument.named("--resolve")) is not an address of a host: write HOST:PORT:ADDRESS, such as "
-            + "example.org:443:127.0.0.1.")
-      }
-      let named = argument.shown.split(separator: ":", maxSplits: 2).last ?? ""
+      let parts = argument.shown.split(separator: ":", maxSplits: 2)
       // As in curl, several addresses are separated by commas.
-      for text in named.split(separator: ",", omittingEmptySubsequences: false)
-      where !isAddress(text) {
+      if parts.count == 3, !parts[2].split(separator: ",", omittingEmptySubsequences: false).allSatisfy(isAddress) {
         throw .usage(
           "\(argument.named("--resolve")) has no address at its end: write one of IPv4 or IPv6, such as "
             + "127.0.0.1 or ::1."
         )
+      }
+      guard let address = argument.text.flatMap(HostAddress.init) else {
+        throw .usage(
+          "\(argument.named("--resolve")) is not an address of a host: write HOST:PORT:ADDRESS, such as "
+            + "example.org:443:127.0.0.1.")
       }
       arguments.request.session.addresses.append(address)
     },

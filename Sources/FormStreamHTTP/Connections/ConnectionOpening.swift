@@ -29,22 +29,22 @@ final class ConnectionOpening {
       return exchange.begin(over: connection)
     }
     if let time = exchange.request.options.timeLimits.connect { limit.set(after: time) }
-    if let socket = place.socket { return connect(to: [.unix(socket)], place) }
-    lookUp(place)
+    if let socket = place.socket { return connect(to: [.unix(socket)], place, pool.settings) }
+    lookUp(place.host, port: place.port) { $0.use($1, place) }
   }
 
-  private func lookUp(_ place: ConnectionPlace) {
+  private func lookUp(_ host: String, port: UInt16, _ use: @escaping (ConnectionOpening, Resolver.Answer) -> Void) {
     let families: Resolver.Families =
       switch exchange.request.configuration.addressFamily.kind {
       case .any: .any
       case .ipv4: .ipv4
       case .ipv6: .ipv6
       }
-    let finding = pool.resolver.find(place.host, port: place.port, families, on: pool.loop) { [weak self] answer in
-      self?.use(answer, place)
+    let finding = pool.resolver.find(host, port: port, families, on: pool.loop) { [weak self] answer in
+      if let self { use(self, answer) }
     }
     switch finding {
-    case .known(let answer): use(answer, place)
+    case .known(let answer): use(self, answer)
     case .awaited(let waiter): step = .lookingUp(waiter)
     }
   }
@@ -52,7 +52,7 @@ final class ConnectionOpening {
   private func use(_ answer: Resolver.Answer, _ place: ConnectionPlace) {
     exchange.metrics.lookup = exchange.clock.time
     switch answer {
-    case .success(let addresses): connect(to: addresses, place)
+    case .success(let addresses): findLocalEnd(for: addresses, place)
     case .failure(let failure):
       // An address of a family that the settings exclude.
       let isAddress = SocketAddress(place.host, port: place.port) != nil
@@ -60,8 +60,23 @@ final class ConnectionOpening {
     }
   }
 
-  private func connect(to addresses: [SocketAddress], _ place: ConnectionPlace) {
-    let connecting = Connecting(to: addresses, on: pool.loop, pool.settings) { [weak self] result in
+  /// Looks up where the connection is to begin, if only a name of it is known.
+  private func findLocalEnd(for addresses: [SocketAddress], _ place: ConnectionPlace) {
+    guard case .host(let name) = pool.settings.localEnd else { return connect(to: addresses, place, pool.settings) }
+    lookUp(name, port: 0) { opening, answer in
+      switch answer {
+      case .success(let ends):
+        var settings = opening.pool.settings
+        settings.localEnd = .addresses(ends)
+        opening.connect(to: addresses, place, settings)
+      case .failure(let failure):
+        opening.fail(WireFailure(cause: .interface, ending: .closed, detail: failure.reason))
+      }
+    }
+  }
+
+  private func connect(to addresses: [SocketAddress], _ place: ConnectionPlace, _ settings: Connecting.Settings) {
+    let connecting = Connecting(to: addresses, on: pool.loop, settings) { [weak self] result in
       self?.use(result, place)
     }
     step = .connecting(connecting)

@@ -22,7 +22,7 @@ final class ConnectionPool: @unchecked Sendable {
   init(_ configuration: Shared<TransferSession.Configuration>, on loop: EventLoop) {
     self.loop = loop
     let configuration = configuration.value
-    resolver = Resolver(overrides: configuration.addresses.compactMap { HostOverride($0.text) })
+    resolver = Resolver(overrides: configuration.addresses.map(\.override))
     var settings = Connecting.Settings()
     settings.keepAlive = configuration.keepAliveTime
     settings.localEnd = configuration.localInterface.map { LocalEnd($0) }

@@ -41,16 +41,9 @@ extension WireRequest {
 
   /// Whether the request goes over a socket of our own; otherwise, libcurl sends it.
   var usesSocket: Bool {
-    ownWireIsChosen && proxy == nil && !isEncrypted && !hasPriorKnowledge && !configuration.beginsAtHost
+    !libcurlIsChosen && proxy == nil && !isEncrypted && !hasPriorKnowledge
   }
 }
 
-extension TransferSession.Configuration {
-  /// Whether connections are to begin at an address that has to be looked up.
-  fileprivate var beginsAtHost: Bool {
-    if case .host = localInterface.map({ LocalEnd($0) }) { true } else { false }
-  }
-}
-
-/// Whether the environment asks for sockets of our own. They take libcurl's place as soon as they do all that it does.
-private let ownWireIsChosen = environmentVariable("FORMSTREAM_WIRE") == "own"
+/// Whether the environment asks for libcurl where sockets of our own do the same. Tests compare the two as long as there are two.
+private let libcurlIsChosen = environmentVariable("FORMSTREAM_WIRE") == "libcurl"

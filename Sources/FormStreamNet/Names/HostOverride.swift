@@ -3,9 +3,9 @@ import FormStreamPlatform
 /// Addresses for a host and port, which are used in place of those that the name service knows (`--resolve`).
 package struct HostOverride: Hashable, Sendable {
   /// The name in lower case; nil stands for every host.
-  let name: String?
+  package let name: String?
   let port: UInt16
-  let addresses: [SocketAddress]
+  package let addresses: [SocketAddress]
 
   /// Parses `HOST:PORT:ADDRESS[,ADDRESS]…`, such as `example.org:443:127.0.0.1,[::1]`; nil if the text has another form. `*` stands for
   /// every host. IPv6 addresses may be in brackets; an IPv6 host must be. curl's `+` before the host changes nothing here.

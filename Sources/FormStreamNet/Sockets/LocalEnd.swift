@@ -4,8 +4,8 @@ package import FormStreamPlatform
 package enum LocalEnd: Hashable, Sendable {
   /// At an interface, such as `eth0`.
   case interface(String)
-  /// At an address of this machine; port 0 lets the system choose the port.
-  case address(SocketAddress)
+  /// At the first of some addresses of this machine that has the family of the connection; port 0 lets the system choose the port.
+  case addresses([SocketAddress])
   /// At an address that has yet to be looked up.
   case host(String)
 
@@ -20,7 +20,7 @@ package enum LocalEnd: Hashable, Sendable {
       if !isHost, interfaceNumber(name) != nil {
         self = .interface(name)
       } else if let address = SocketAddress(name, port: 0) {
-        self = .address(address)
+        self = .addresses([address])
       } else {
         self = .host(name)
       }
@@ -40,8 +40,8 @@ package enum LocalEnd: Hashable, Sendable {
         // Linux before 5.7 lets only some users bind to an interface. Everybody may bind to its address.
         try Self.bind(socket, toAddressOf: name)
       }
-    case .address(let address):
-      guard address.family == socket.family else { throw .familyUnsupported }
+    case .addresses(let addresses):
+      guard let address = addresses.first(where: { $0.family == socket.family }) else { throw .familyUnsupported }
       try bindSocket(socket.number, address)
     case .host:
       // The caller looks the name up first.

@@ -31,7 +31,14 @@ import Testing
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
   }
 
-  @Test(arguments: ["if!nosuch0", "192.0.2.1"])
+  @Test(arguments: ["localhost", "host!localhost"])
+  func `connections begin at an address that has to be looked up`(_ name: String) async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try await send(server.url) { $0.localInterface = name }
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+  }
+
+  @Test(arguments: ["if!nosuch0", "192.0.2.1", "host!nobody.invalid"])
   func `an interface or address that this machine doesn't have is an error`(_ name: String)
     async throws
   {
@@ -84,6 +91,13 @@ import Testing
         result.error?.description.contains(says) == true, "\(String(describing: result.error))")
     }
     #expect(server.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    "h:80", "h:80:", "h:80:no.example", "h:80:127.0.0.1,", "h:0:127.0.0.1", ":80:127.0.0.1", "h:+1:::1", "h:80:\u{7F}",
+  ])
+  func `an entry that has no address is no address of a host`(_ text: String) {
+    #expect(HostAddress(text) == nil)
   }
 
   @Test func `settings out of range are refused`() {

@@ -13,8 +13,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   private static let gracePeriod = Duration.milliseconds(20)
   /// How long an exchange goes on without a movement after a response that came before the complete request.
   private static let earlyResponsePatience = Duration.seconds(1)
-  /// How many pieces of a body are written before other connections have their turn.
-  private static let piecesPerTurn = 4
+  /// How many pieces of a body are written, or read, before other connections have their turn.
+  static let piecesPerTurn = 4
 
   let request: WireRequest
   let publisher: ProgressPublisher
@@ -22,9 +22,9 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   let collector: ResponseCollector
   var upload: SentBody
   var clock: ExchangeClock
-  private var turn: RateTurn
+  var turn: RateTurn
   /// The request's own rate, for its body or its response.
-  private var pace: RateTurn
+  var pace: RateTurn
   private(set) var engine: Engine?
   var connection: Connection?
   /// What the exchange waits for before it has a connection.
@@ -32,21 +32,30 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   var metrics = StepTimes()
 
   private(set) var isPaused = false
-  private var hasBegunBody = false
+
+  // The sending:
+
+  var hasBegunBody = false
   /// Whether the body waits for 100, or for the end of the time for it.
-  private var awaitsContinue = false
-  private lazy var continueTimer = engine.map { LoopTimer(on: $0.loop) { [weak self] in self?.endContinueWait() } }
+  var awaitsContinue = false
+  lazy var continueTimer = engine.map { LoopTimer(on: $0.loop) { [weak self] in self?.endContinueWait() } }
   /// Whether no more of the body is sent.
-  private var hasStoppedSending = false
-  private var isSending = false
+  var hasStoppedSending = false
+  var isSending = false
+
+  // The receiving:
+
   /// Whether the response's target has no room, and will report when it has some.
-  private var isWaitingForTarget = false
+  var isWaitingForTarget = false
   /// What has arrived and was not taken: a piece of the response's body, and what follows it; nil if all was taken.
-  private var held: (body: [UInt8], rest: [UInt8])?
-  private var hasResponseEnded = false
+  var held: (body: [UInt8], rest: [UInt8])?
+  var hasResponseBegun = false
+  var hasResponseEnded = false
   /// How many bytes the other side's system had not acknowledged when the response began.
-  private var unacknowledged: Int64 = 0
-  private(set) var hasResponseBegun = false
+  var unacknowledged: Int64 = 0
+
+  // The end:
+
   /// The host whose address could not be resolved; nil if the exchange didn't fail for this reason.
   var unresolvedHost: String?
 
@@ -56,7 +65,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   private var gracePeriodEnd: ContinuousClock.Instant?
   /// Why there is no complete response, whether another attempt may succeed, and what was sent; nil before the end.
   private(set) var ending: (error: TransferError?, isTransient: Bool)?
-  private(set) var sent = SentRequest()
+  var sent = SentRequest()
   private var isWatched = false
   private var reported: TransferProgress.Counts?
   var completion: ((ExchangeResult) -> Void)?
@@ -146,256 +155,6 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     send()
     if let connection { finishIfComplete(connection) }
     if ending == nil { report() }
-  }
-
-  // MARK: Sending
-
-  private func endContinueWait() {
-    guard awaitsContinue, ending == nil else { return }
-    if request.requiresContinue {
-      return end(because: .notAskedForBody(request.url, length: request.bodyLength))
-    }
-    awaitsContinue = false
-    send()
-    if ending == nil { report() }
-  }
-
-  /// Writes as much of the request as the system takes, and as its source has.
-  private func send() {
-    guard !isSending, let connection, ending == nil else { return }
-    isSending = true
-    defer { isSending = false }
-    var pieces = 0
-    while !hasStoppedSending, ending == nil {
-      // The head leaves together with the first piece.
-      if mayReadBody, connection.unsentPiece.isEmpty, !connection.wire.isBodyWritten {
-        guard pieces < Self.piecesPerTurn else {
-          engine?.loop.post { [self] in goOn() }
-          return
-        }
-        if pieces > 0 { report() }
-        pieces += 1
-        readPiece(connection)
-        if ending != nil { return }
-      }
-      guard connection.hasPending else { break }
-      // A response that came before the last byte of the body is not about all of it. So what follows the first write is written only
-      // if nothing is there to be read.
-      if connection.wire.headSent > 0, request.announcesBody, connection.socket.hasInput() {
-        // If the response waits, so does the request.
-        if !isPaused, !isWaitingForTarget { engine?.loop.post { [self] in goOn() } }
-        return
-      }
-      guard write(connection) else { break }
-    }
-  }
-
-  private var mayReadBody: Bool {
-    request.announcesBody && !awaitsContinue && !isPaused && !upload.isWaitingForSource && turnBegin == nil
-  }
-
-  private func readPiece(_ connection: Connection) {
-    hasBegunBody = true
-    var allowed = turn.allowed(of: upload.rest)
-    if allowed > 0 { allowed = min(allowed, pace.allowed(of: upload.rest)) }
-    guard allowed > 0 else {
-      engine?.awaitTurn(self)
-      return
-    }
-    // The end of a chunk stands after its bytes.
-    let room = UnsafeMutableRawBufferPointer(
-      rebasing: connection.piece[..<min(connection.piece.count - Connection.chunkEnd, Int(clamping: allowed))])
-    do throws(RequestFlaw) {
-      switch upload.read(into: room) {
-      case .bytes(let count):
-        turn.use(count)
-        pace.use(count)
-        try connection.announce(count)
-        if upload.total != nil, upload.rest == 0 { try connection.endBody() }
-      case .later: break
-      case .end:
-        try connection.endBody()
-      case .failed(let error):
-        end(because: error)
-      }
-    } catch {
-      end(with: .init(cause: .other, ending: .closed, detail: "\(error)"))
-    }
-  }
-
-  /// Returns whether everything was written.
-  private func write(_ connection: Connection) -> Bool {
-    do throws(SystemError) {
-      let count = try connection.write()
-      if count > 0 {
-        upload.note(sent: connection.wire.bodySent)
-        if connection.wire.isRequestComplete { clock.noteBodyEnd() }
-      }
-      return !connection.hasPending
-    } catch {
-      // What the server sent before it closed the connection can still be read.
-      hasStoppedSending = true
-      sent.failure = error
-      receive()
-      return false
-    }
-  }
-
-  // MARK: Receiving
-
-  /// Reads what has arrived, as far as the response's target takes it.
-  private func receive() {
-    guard let connection, let engine, ending == nil, !isPaused, takeHeld() else { return }
-    var pieces = 0
-    while ending == nil, !isPaused, !isWaitingForTarget, connection.socket.mayRead || sent.failure != nil {
-      guard pieces < Self.piecesPerTurn else {
-        engine.loop.post { [self] in goOn() }
-        return
-      }
-      pieces += 1
-      var buffer = engine.pool.buffer
-      if !request.announcesBody {
-        let allowed = pace.allowed(of: .max)
-        guard allowed > 0 else { return engine.awaitTurn(self) }
-        buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, Int(clamping: allowed))])
-      }
-      do throws(SystemError) {
-        switch try connection.socket.read(into: buffer) {
-        case .bytes(let count):
-          if !request.announcesBody { pace.use(count) }
-          noteBegin(of: connection)
-          take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), from: connection)
-        case .end: endInput(connection, isOrderly: true)
-        case .nothing: return
-        }
-      } catch {
-        sent.failure = sent.failure ?? error
-        endInput(connection, isOrderly: false)
-      }
-    }
-    if ending == nil { collector.flush() }
-  }
-
-  /// Notes how many bytes the server's system didn't have when it sent the response that is about to be read. A segment
-  /// acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgment before the
-  /// segment's data.
-  private func noteBegin(of connection: Connection) {
-    guard !hasResponseBegun else { return }
-    hasResponseBegun = true
-    if request.announcesBody { unacknowledged = connection.socket.unacknowledgedBytes ?? 0 }
-  }
-
-  private func take(_ bytes: UnsafeRawBufferPointer, from connection: Connection) {
-    clock.noteMovement()
-    var input = bytes
-    do throws(WireError) {
-      while ending == nil, let event = try connection.wire.receive(&input) {
-        guard handle(event, connection) else {
-          held?.rest = Array(input)
-          return
-        }
-      }
-    } catch {
-      fail(error)
-    }
-  }
-
-  /// Takes what was held back, once its target has room. Returns whether nothing is held back any more.
-  private func takeHeld() -> Bool {
-    guard let (body, rest) = held else { return true }
-    guard !isWaitingForTarget, let connection else { return false }
-    held = nil
-    guard body.withUnsafeBytes({ deliver($0) }), ending == nil else {
-      held?.rest = rest
-      return false
-    }
-    // Even if nothing is left, the end of the response may have to be noted.
-    rest.withUnsafeBytes { take($0, from: connection) }
-    return ending == nil && held == nil
-  }
-
-  private func endInput(_ connection: Connection, isOrderly: Bool) {
-    do throws(WireError) {
-      while ending == nil, let event = try connection.wire.endInput(isOrderly: isOrderly) {
-        guard handle(event, connection) else { return }
-      }
-    } catch {
-      return fail(error)
-    }
-    // The response has ended, and the server takes no more of the request.
-    if ending == nil { finish(nil) }
-  }
-
-  /// Returns false if a piece of the body was held back.
-  private func handle(_ event: ClientExchange.Event, _ connection: Connection) -> Bool {
-    switch event {
-    case .interim(let head):
-      guard receive(head) else { break }
-      hasResponseBegun = false
-      if collector.isProgressReported { connection.wire.noteProgressOfServer() }
-      if collector.hasContinued, awaitsContinue {
-        awaitsContinue = false
-        continueTimer?.cancel()
-        send()
-      }
-    case .response(let head):
-      guard receive(head) else { break }
-      continueTimer?.cancel()
-      awaitsContinue = false
-      noteResponse(connection)
-    case .body(let bytes): return deliver(bytes)
-    case .trailers(let trailers):
-      trailers.bytes.withUnsafeBytes { bytes in
-        for line in bytes.dropLast(2).split(separator: UInt8(ascii: "\n")) where line.count > 1 {
-          collector.receive(trailer: line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
-        }
-      }
-    case .end:
-      hasResponseEnded = true
-      finishIfComplete(connection)
-    }
-    return true
-  }
-
-  private func receive(_ head: ResponseHead) -> Bool {
-    clock.noteHeadLine()
-    let isTaken = head.bytes.withUnsafeBytes { $0.eachLine { collector.receive(headLine: $0) } }
-    if !isTaken, let error = collector.failure { end(because: error) }
-    return isTaken
-  }
-
-  private func noteResponse(_ connection: Connection) {
-    let handedOver = upload.start + (connection.wire.bodySentAtResponse ?? 0)
-    sent.atResponse = (
-      connection.wire.isResponseToCompleteRequest && unacknowledged == 0, max(handedOver - unacknowledged, upload.start)
-    )
-    // A refusal needs no more of the body. A success may be about what the server has, and reads on.
-    if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) {
-      hasStoppedSending = true
-    }
-  }
-
-  /// Returns false if the bytes were not taken, and are held back.
-  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    switch collector.receive(body: bytes) {
-    case .taken:
-      if collector.hasAllOfOpenBody { finish(nil) }
-      return true
-    case .later:
-      isWaitingForTarget = true
-      held = (Array(bytes), [])
-      return false
-    case .abort:
-      if let error = collector.failure { end(because: error) } else { finish(nil) }
-      return true
-    }
-  }
-
-  private func finishIfComplete(_ connection: Connection) {
-    guard hasResponseEnded, ending == nil else { return }
-    if connection.wire.isRequestComplete || hasStoppedSending || connection.socket.hasHungUp { return finish(nil) }
-    // A success that came before the complete request confirms nothing yet.
-    if let status = collector.status, !(200...299).contains(status) { finish(nil) }
   }
 
   // MARK: Called by the engine
@@ -494,13 +253,13 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     if ending == nil { finish(failure) }
   }
 
-  private func fail(_ error: WireError) {
+  func fail(_ error: WireError) {
     if ending != nil { return }
     if let reason = TransferError(error, request.url) { return end(because: reason) }
     finish(WireFailure(error, after: sent.failure))
   }
 
-  private func finish(_ failure: WireFailure?) {
+  func finish(_ failure: WireFailure?) {
     guard ending == nil else { return }
     opening?.cancel()
     opening = nil
@@ -548,7 +307,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   // MARK: Progress
 
   /// Reports the counts if they have changed.
-  private func report() {
+  func report() {
     clock.note(handedOver: upload.handedOver, received: collector.received)
     let counts = TransferProgress.Counts(
       phase: phase, read: upload.read, handedOver: upload.handedOver, received: collector.received,

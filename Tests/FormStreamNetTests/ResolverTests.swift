@@ -70,6 +70,16 @@ import Testing
     #expect(service.asked.withLock { $0 } == ["notlocalhost", "localhost.example", "localhost-a", "xlocalhost"])
   }
 
+  /// Without the dot, the system may look in the domains of this machine.
+  @Test func `a dot at the end of a name is asked for`() async throws {
+    let (loop, service) = (try TestLoop(), try NameService())
+    let resolver = Resolver(ask: service.ask)
+    for name in ["Internal.", "internal"] {
+      #expect(try await find(resolver, name, on: loop) == .success(["192.0.2.7:80"]))
+    }
+    #expect(service.asked.withLock { $0 } == ["internal.", "internal"])
+  }
+
   @Test func `an address of the other family is not found`() async throws {
     let (loop, service) = (try TestLoop(), try NameService())
     let resolver = Resolver(ask: service.ask)

@@ -193,6 +193,18 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
+  /// A look at the socket takes the failure out of the system, as a read does.
+  @Test func `a failure that only a look has seen is not forgotten`() async throws {
+    let loop = try TestLoop()
+    let (client, peer) = try resetPair(sending: [])
+    let socket = try await loop.watch(client, IdleUser())
+    #expect(try await loop.run { socket.value.hasInput() })
+    let error = await #expect(throws: SystemError.self) { try await read(socket, loop) }
+    #expect(error?.isReset == true)
+    try await loop.run { socket.value.close() }
+    withExtendedLifetime(peer) {}
+  }
+
   @Test func `bytes before a reset are read, and then the failure, again and again`() async throws {
     let loop = try TestLoop()
     let (client, peer) = try resetPair(sending: pattern(10))

@@ -78,10 +78,10 @@ extension TransferOptions {
   /// The text that replaces the URL's path and query in the request line; nil if they are not replaced.
   private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {
     guard let argument = arguments.requestTarget else { return nil }
-    guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
     else {
       throw .usage(
-        "\(argument.named("--request-target")) has a blank or a character beyond ASCII in it, or is empty: write it as it is sent."
+        "\(argument.named("--request-target")) has a blank, a # or a character beyond ASCII in it, or is empty: write it as it is sent."
       )
     }
     if let scheme = arguments.passwordScheme, scheme != .basic {

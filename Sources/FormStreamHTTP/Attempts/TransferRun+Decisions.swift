@@ -145,7 +145,9 @@ extension TransferRun {
       guard isAllowed else { throw .bodyCannotWait(next.url, length: body.contentLength) }
       return (true, true, policy.timeout * 10)
     }
-    guard isAllowed, policy.kind == .automatic else { return (isAllowed, false, policy.timeout) }
+    // RFC 9110 §10.1.1: "A client MUST NOT generate a 100-continue expectation in a request that does not include content."
+    guard isAllowed, body.contentLength != 0 else { return (false, false, .zero) }
+    guard policy.kind == .automatic else { return (true, false, policy.timeout) }
     let isLarge = body.contentLength.map { $0 > ContinuePolicy.largestUnasked } ?? true
     let isSent = isLarge && !session.knownServers.ignoresExpect(next.url.origin)
     return (isSent, false, policy.timeout)

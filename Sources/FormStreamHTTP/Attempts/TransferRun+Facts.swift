@@ -13,9 +13,14 @@ extension TransferRun {
     guard let host = result.unresolvedHost, facts.failure?.code == .hostNotFound else {
       return facts
     }
-    let family = session.configuration.addressFamily
-    let isTemporary = await control.performBlocking(atMost: HostLookup.timeLimit) {
-      HostLookup.isTemporaryFailure(host, family)
+    let isTemporary: Bool?
+    if let known = result.mayResolveLater {
+      isTemporary = known
+    } else {
+      let family = session.configuration.addressFamily
+      isTemporary = await control.performBlocking(atMost: HostLookup.timeLimit) {
+        HostLookup.isTemporaryFailure(host, family)
+      }
     }
     if control.isCancelled {
       facts.failure = .cancelledBeforeResponse

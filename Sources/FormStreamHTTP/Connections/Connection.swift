@@ -27,7 +27,7 @@ final class Connection: SocketUser {
   private unowned let pool: ConnectionPool
 
   /// The largest piece that an idle connection keeps.
-  private static let keptPiece = 64 * 1024
+  private static let keptPiece = 64 * 1024 + chunkEnd
 
   init(_ socket: WatchedSocket, to place: ConnectionPlace, in pool: ConnectionPool) {
     (self.socket, self.place, self.pool) = (socket, place, pool)
@@ -58,7 +58,7 @@ final class Connection: SocketUser {
 
   func isReady(_ socket: WatchedSocket) {
     // A server has nothing to say on an idle connection, except that it ends.
-    if let exchange { exchange.goOn() } else { pool.close(self) }
+    if let exchange { exchange.goOn() } else if socket.hasInput() { pool.close(self) }
   }
 
   func loopEnds(_ socket: WatchedSocket) { exchange = nil }

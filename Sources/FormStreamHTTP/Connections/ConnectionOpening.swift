@@ -24,7 +24,9 @@ final class ConnectionOpening {
     guard let place = ConnectionPlace(exchange.request) else {
       return fail(WireFailure(cause: .notConnected(nil), ending: .closed, detail: "the socket's path is too long"))
     }
-    if !isFresh, let connection = pool.take(place) {
+    if isFresh {
+      pool.makeRoom(at: place)
+    } else if let connection = pool.take(place) {
       step = .over
       return exchange.begin(over: connection)
     }
@@ -54,6 +56,7 @@ final class ConnectionOpening {
     switch answer {
     case .success(let addresses): findLocalEnd(for: addresses, place)
     case .failure(let failure):
+      exchange.mayResolveLater = failure.isTemporary
       // An address of a family that the settings exclude.
       let isAddress = SocketAddress(place.host, port: place.port) != nil
       fail(isAddress ? WireFailure(cause: .notConnected(nil), ending: .closed, detail: failure.reason) : WireFailure(failure))
@@ -65,10 +68,11 @@ final class ConnectionOpening {
     guard case .host(let name) = pool.settings.localEnd else { return connect(to: addresses, place, pool.settings) }
     lookUp(name, port: 0) { opening, answer in
       switch answer {
-      case .success(let ends):
+      case .success(let ends) where ends.contains { end in addresses.contains { $0.family == end.family } }:
         var settings = opening.pool.settings
         settings.localEnd = .addresses(ends)
         opening.connect(to: addresses, place, settings)
+      case .success: opening.fail(WireFailure(cause: .interface, ending: .closed, detail: "its addresses are of another kind"))
       case .failure(let failure):
         opening.fail(WireFailure(cause: .interface, ending: .closed, detail: failure.reason))
       }

@@ -5,7 +5,7 @@ import FormStreamWire
 /// The idle connections of an engine, and what new ones need. All of it belongs to the loop's thread.
 final class ConnectionPool: @unchecked Sendable {
   /// The size of the pieces in which responses are read.
-  private static let readSize = 64 * 1024
+  private static let readSize = 256 * 1024
 
   let loop: EventLoop
   let resolver: Resolver
@@ -17,6 +17,8 @@ final class ConnectionPool: @unchecked Sendable {
   /// The idle connections of each place; the one that was used last is at the end.
   private var idle: [ConnectionPlace: [Connection]] = [:]
   private var count = 0
+  /// When the timer closes the next idle connection.
+  private var nextEnd = MonotonicTime.never
   private lazy var timer = LoopTimer(on: loop) { [weak self] in self?.closeOverdue() }
 
   init(_ configuration: Shared<TransferSession.Configuration>, on loop: EventLoop) {
@@ -43,6 +45,12 @@ final class ConnectionPool: @unchecked Sendable {
     return nil
   }
 
+  /// Closes an idle connection that a new one replaces, so that there are never more of them than requests were allowed at the same
+  /// time.
+  func makeRoom(at place: ConnectionPlace) {
+    if let replaced = idle[place]?.first { close(replaced) }
+  }
+
   /// Keeps a connection for other requests.
   func keep(_ connection: Connection) {
     connection.exchange = nil
@@ -56,7 +64,7 @@ final class ConnectionPool: @unchecked Sendable {
     connection.idleEnd = loop.now + time
     idle[connection.place, default: []].append(connection)
     count += 1
-    if !timer.isSet { timer.set(at: connection.idleEnd) }
+    if !timer.isSet || connection.idleEnd < nextEnd { setTimer(at: connection.idleEnd) }
   }
 
   /// Closes an idle connection.
@@ -81,6 +89,11 @@ final class ConnectionPool: @unchecked Sendable {
 
   private func closeOverdue() {
     for connection in Array(idle.values.joined()) where connection.idleEnd <= loop.now { close(connection) }
-    if let next = idle.values.joined().map(\.idleEnd).min() { timer.set(at: next) }
+    if let next = idle.values.joined().map(\.idleEnd).min() { setTimer(at: next) }
+  }
+
+  private func setTimer(at moment: MonotonicTime) {
+    nextEnd = moment
+    timer.set(at: moment)
   }
 }

@@ -49,7 +49,7 @@ struct WireFailure: Error, Equatable {
 
   /// How a connection ended.
   enum Ending: Equatable {
-    case closed, closedWithinResponse, requestEndedWithoutResponse
+    case closed, closedWithinHead, closedWithinResponse, requestEndedWithoutResponse
     case reset, notAcknowledged, noRoute, networkUnreachable
     /// The request was ended with an error of HTTP/2 (RFC 9113 §7). It isn't always known by whom.
     case http2Error(String)
@@ -57,8 +57,10 @@ struct WireFailure: Error, Equatable {
   }
 
   /// What is wrong with a response.
-  enum Malformation {
+  enum Malformation: Equatable {
     case noVersion, unknownVersion, status, nul, noColon, contentLength, chunks, coding, other
+    /// Something else, as a sentence about the response.
+    case described(String)
   }
 
   /// Why there is no encryption.
@@ -82,6 +84,7 @@ extension WireFailure.Ending {
   var reason: String {
     switch self {
     case .closed: "the server closed it"
+    case .closedWithinHead: "the server closed it within the head of its response"
     case .closedWithinResponse: "the server closed it before the end of the response"
     case .requestEndedWithoutResponse: "the server ended the request without a response"
     case .reset: "the server reset it"
@@ -108,6 +111,7 @@ extension WireFailure.Malformation {
     case .chunks: "its chunks are not valid"
     case .coding: "its transfer coding is not valid"
     case .other: "it could not be read"
+    case .described(let reason): reason
     }
   }
 }

@@ -33,6 +33,8 @@ struct ExchangeResult: Sendable {
   var trustQuestion: ServerTrust?
   /// The host whose address could not be resolved; nil if the exchange didn't fail for this reason.
   var unresolvedHost: String?
+  /// Whether a later lookup of that host may succeed; nil if that is not known.
+  var mayResolveLater: Bool?
   /// Whether the server responded 100 to `Expect: 100-continue`.
   var hasContinued: Bool
   /// Whether the body was sent although the server responded neither 100 nor 417 to `Expect: 100-continue`.

@@ -81,6 +81,8 @@ final class ResponseCollector {
   private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
+  /// Whether this collector limits heads. Otherwise, whoever reads them does.
+  var limitsHeads = true
   /// Whether the request was sent with HTTP/2.
   var isOverHTTP2 = false
   /// Whether libcurl and this collector understand the lengths in the current head differently.
@@ -241,7 +243,7 @@ final class ResponseCollector {
   /// Receives a line of a head; returns false if the response can't be accepted.
   func receive(headLine bytes: UnsafeRawBufferPointer) -> Bool {
     headSize += bytes.count
-    guard headSize <= Self.maximumHeadSize else {
+    guard !limitsHeads || headSize <= Self.maximumHeadSize else {
       return fail(.headsTooLong(url, limit: Self.maximumHeadSize))
     }
     let line = bytes.trimmingLineBreak
@@ -316,11 +318,21 @@ final class ResponseCollector {
     mayResume && (createsUpload || lastStatus == 104 || headers.contains("Upload-Complete"))
   }
 
-  private func endHead() -> Bool {
+  /// Shows a head to those who watch, although the response can't be accepted.
+  func show(refusedHead bytes: UnsafeRawBufferPointer) {
+    _ = bytes.eachLine { $0.trimmingLineBreak.isEmpty || receive(headLine: $0) }
+    showHead()
+  }
+
+  private func showHead() {
     isInHead = false
     traceHead?(shownHead(showsSetCookie: options.tracesSetCookie))
     options.receiveHead?(receivedLines)
     receivedLines = []
+  }
+
+  private func endHead() -> Bool {
+    showHead()
     // RFC 9110 §15: "A client that receives a response with an invalid status code SHOULD process the response as if it had a
     // 5xx (Server Error) status code." Status codes have three digits; some sites refuse robots with 999.
     guard let lastStatus, (100...999).contains(lastStatus) else {
@@ -408,7 +420,7 @@ final class ResponseCollector {
       return true
     }
     informationalCount += 1
-    guard informationalCount <= Self.maximumInformational else {
+    guard !limitsHeads || informationalCount <= Self.maximumInformational else {
       return fail(.tooManyInformationalResponses(url, informationalCount))
     }
     return true

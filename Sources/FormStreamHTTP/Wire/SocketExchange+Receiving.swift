@@ -6,12 +6,17 @@ import FormStreamWire
 extension SocketExchange {
   /// Reads what has arrived, as far as the response's target takes it.
   func receive() {
-    guard let connection, let engine, ending == nil, !isPaused, takeHeld() else { return }
+    guard let connection, let engine, ending == nil, !isPaused else { return }
+    isReceiving = true
+    defer {
+      isReceiving = false
+      if ending == nil { collector.flush() }
+    }
+    guard takeHeld() else { return }
     var pieces = 0
     while ending == nil, !isPaused, !isWaitingForTarget, connection.socket.mayRead || sent.failure != nil {
       guard pieces < Self.piecesPerTurn else {
-        engine.loop.post { [self] in goOn() }
-        return
+        return goOnLater()
       }
       pieces += 1
       var buffer = engine.pool.buffer
@@ -34,7 +39,6 @@ extension SocketExchange {
         endInput(connection, isOrderly: false)
       }
     }
-    if ending == nil { collector.flush() }
   }
 
   /// Notes how many bytes the server's system didn't have when it sent the response that is about to be read. A segment
@@ -43,7 +47,8 @@ extension SocketExchange {
   private func noteBegin(of connection: Connection) {
     guard !hasResponseBegun else { return }
     hasResponseBegun = true
-    if request.announcesBody { unacknowledged = connection.socket.unacknowledgedBytes ?? 0 }
+    clock.noteHeadLine()
+    if request.announcesBody || !request.method.isSafe { unacknowledged = connection.socket.unacknowledgedBytes ?? 0 }
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer, from connection: Connection) {
@@ -51,6 +56,8 @@ extension SocketExchange {
     var input = bytes
     do throws(WireError) {
       while ending == nil, let event = try connection.wire.receive(&input) {
+        // What follows an interim response in the same piece has arrived with it.
+        if case .interim = event { hasResponseBegun = !input.isEmpty }
         guard handle(event, connection) else {
           held?.rest = Array(input)
           return
@@ -92,7 +99,6 @@ extension SocketExchange {
     switch event {
     case .interim(let head):
       guard receive(head) else { break }
-      hasResponseBegun = false
       if collector.isProgressReported { connection.wire.noteProgressOfServer() }
       if collector.hasContinued, awaitsContinue {
         awaitsContinue = false
@@ -102,8 +108,11 @@ extension SocketExchange {
     case .response(let head):
       guard receive(head) else { break }
       continueTimer?.cancel()
-      awaitsContinue = false
       noteResponse(connection)
+      if awaitsContinue, request.requiresContinue, !hasStoppedSending {
+        end(because: .notAskedForBody(request.url, length: request.bodyLength))
+      }
+      awaitsContinue = false
     case .body(let bytes): return deliver(bytes)
     case .trailers(let trailers):
       trailers.bytes.withUnsafeBytes { bytes in
@@ -119,7 +128,6 @@ extension SocketExchange {
   }
 
   private func receive(_ head: ResponseHead) -> Bool {
-    clock.noteHeadLine()
     let isTaken = head.bytes.withUnsafeBytes { $0.eachLine { collector.receive(headLine: $0) } }
     if !isTaken, let error = collector.failure { end(because: error) }
     return isTaken

@@ -40,7 +40,7 @@ extension SocketExchange {
 
   func result(_ error: TransferError?, isTransient: Bool) -> ExchangeResult {
     let response = collector.response
-    let sentExpect = request.expectTimeout != nil
+    let sentExpect = request.awaitsContinue
     tracer?.bodies(
       sent: request.announcesBody ? upload.handedOver : nil,
       received: collector.hasResponse ? collector.received : nil)
@@ -65,7 +65,7 @@ extension SocketExchange {
         firstByte: clock.timeToFirstByte, isConnectionReused: sent.isReused,
         remote: metrics.ends.remote, local: metrics.ends.local),
       requestCount: sent.hasBegun ? 1 : 0, trustQuestion: nil,
-      unresolvedHost: unresolvedHost, hasContinued: collector.hasContinued,
+      unresolvedHost: unresolvedHost, mayResolveLater: mayResolveLater, hasContinued: collector.hasContinued,
       expectIgnored: sentExpect && hasRead && !collector.hasContinued && collector.status != 417)
   }
 

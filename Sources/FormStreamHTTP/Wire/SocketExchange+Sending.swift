@@ -24,8 +24,7 @@ extension SocketExchange {
       // The head leaves together with the first piece.
       if mayReadBody, connection.unsentPiece.isEmpty, !connection.wire.isBodyWritten {
         guard pieces < Self.piecesPerTurn else {
-          engine?.loop.post { [self] in goOn() }
-          return
+          return goOnLater()
         }
         if pieces > 0 { report() }
         pieces += 1
@@ -33,11 +32,11 @@ extension SocketExchange {
         if ending != nil { return }
       }
       guard connection.hasPending else { break }
-      // A response that came before the last byte of the body is not about all of it. So what follows the first write is written only
-      // if nothing is there to be read.
-      if connection.wire.headSent > 0, request.announcesBody, connection.socket.hasInput() {
+      // A response that came before the last byte of the body is not about all of it. So until the response is there, what follows the
+      // first write is written only if nothing is there to be read.
+      if sent.atResponse == nil, connection.wire.headSent > 0, request.announcesBody, connection.socket.hasInput() {
         // If the response waits, so does the request.
-        if !isPaused, !isWaitingForTarget { engine?.loop.post { [self] in goOn() } }
+        if !isPaused, !isWaitingForTarget { goOnLater() }
         return
       }
       guard write(connection) else { break }
@@ -90,7 +89,7 @@ extension SocketExchange {
       // What the server sent before it closed the connection can still be read.
       hasStoppedSending = true
       sent.failure = error
-      receive()
+      if !isReceiving { receive() }
       return false
     }
   }

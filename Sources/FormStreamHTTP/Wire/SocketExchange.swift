@@ -33,6 +33,9 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   private(set) var isPaused = false
 
+  /// Whether the loop is about to go on with this exchange.
+  private var isGoingOn = false
+
   // The sending:
 
   var hasBegunBody = false
@@ -45,6 +48,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   // The receiving:
 
+  var isReceiving = false
   /// Whether the response's target has no room, and will report when it has some.
   var isWaitingForTarget = false
   /// What has arrived and was not taken: a piece of the response's body, and what follows it; nil if all was taken.
@@ -58,6 +62,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   /// The host whose address could not be resolved; nil if the exchange didn't fail for this reason.
   var unresolvedHost: String?
+  /// Whether a later lookup of that address may succeed.
+  var mayResolveLater = false
 
   /// Why this client ended the exchange early; nil if it didn't.
   private(set) var abortReason: TransferError?
@@ -79,6 +85,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     pace = RateTurn(request.options.maximumRate.map { rate in SharedRate { rate } })
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(request, tracer)
+    collector.limitsHeads = false
   }
 
   // MARK: The beginning
@@ -131,6 +138,9 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     do throws(RequestFlaw) {
       try connection.wire.begin(request.head, to: &connection.output)
     } catch {
+      // What the connection knows is about the request before this one.
+      connection.close()
+      self.connection = nil
       return end(with: .init(cause: .other, ending: .closed, detail: "\(error)"))
     }
     sent.hasBegun = true
@@ -146,6 +156,16 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     connection.reservePiece(request.announcesBody ? request.pieceSize : 0)
     send()
     if ending == nil { report() }
+  }
+
+  /// Goes on when other connections have had their turn.
+  func goOnLater() {
+    guard !isGoingOn, let engine else { return }
+    isGoingOn = true
+    engine.loop.post { [self] in
+      isGoingOn = false
+      goOn()
+    }
   }
 
   /// Goes on as far as it can, after something that it waited for.
@@ -221,7 +241,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   /// Whether nothing moves any more after a success that came before the complete request. Such a response can't confirm it.
   private var hasQuietEarlyResponse: Bool {
-    guard sent.atResponse != nil, connection?.wire.isRequestComplete == false, !isPaused, !upload.isWaitingForSource,
+    guard sent.atResponse != nil, let status = collector.status, (200...299).contains(status),
+      connection?.wire.isRequestComplete == false, !isPaused, !upload.isWaitingForSource,
       turnBegin == nil, !isWaitingForTarget, !collector.awaitsChoice
     else { return false }
     return clock.timeSinceMovement > Self.earlyResponsePatience
@@ -255,6 +276,8 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   func fail(_ error: WireError) {
     if ending != nil { return }
+    if error == .unasked { return end(because: explanation.notSent("the server sent something before it had the request")) }
+    if let head = connection?.wire.refusedHead { head.bytes.withUnsafeBytes(collector.show) }
     if let reason = TransferError(error, request.url) { return end(because: reason) }
     finish(WireFailure(error, after: sent.failure))
   }

@@ -30,6 +30,8 @@ extension WireFailure.Ending {
   fileprivate init(_ error: WireError, _ failure: SystemError?) {
     if let failure {
       self = WireFailure.Ending(failure)
+    } else if case .cutOff(.head) = error {
+      self = .closedWithinHead
     } else if case .cutOff(let place) = error, place.isWithinResponse {
       self = .closedWithinResponse
     } else {
@@ -60,7 +62,7 @@ extension WireError {
     case .contentLength, .contentLengths, .disguisedFraming: .malformed(.contentLength)
     case .transferEncoding: .malformed(.coding)
     case .chunkSize, .chunkExtension, .chunkEnd: .malformed(.chunks)
-    case .forbiddenByte, .bareLF, .overLimit, .unasked, .switchedProtocols: .malformed(.other)
+    case .forbiddenByte, .bareLF, .overLimit, .unasked, .switchedProtocols: .malformed(.described("\(self)"))
     case .cutOff(.beforeResponse): .noResponse
     case .cutOff: .broken
     case .inTrailers(let error): error.cause

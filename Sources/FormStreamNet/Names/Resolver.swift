@@ -92,9 +92,9 @@ package final class Resolver: Sendable {
   package func find(
     _ host: String, port: UInt16, _ families: Families, on loop: EventLoop, completion: @escaping (Answer) -> Void
   ) -> Finding {
-    let name = Self.key(host)
-    if let known = known(name, port: port, families) { return .known(known) }
-    let query = Query(name: name, families: families)
+    if let known = known(Self.key(host), port: port, families) { return .known(known) }
+    // A dot at the end stays: without it, the system may look for the name in the domains of this machine.
+    let query = Query(name: host.lowercased(), families: families)
     let waiter = Waiter(query, port, of: self, on: loop, completion)
     let (kept, startsThread) = state.withLock { state -> ([SocketAddress]?, Bool) in
       if let kept = state.kept[query] {
@@ -116,7 +116,7 @@ package final class Resolver: Sendable {
 
   /// Drops what is known about a host, because none of its addresses works.
   package func forget(_ host: String) {
-    let name = Self.key(host)
+    let name = host.lowercased()
     state.withLock { state in
       for families in [Families.any, .ipv4, .ipv6] { state.kept[Query(name: name, families: families)] = nil }
     }
@@ -127,7 +127,7 @@ package final class Resolver: Sendable {
     state.withLock { ($0.threads, $0.queue.count, $0.kept.count) }
   }
 
-  /// The form of a name in which it is compared: in lower case, without the dot at its end.
+  /// The form of a name in which it is compared with those that need no name service: in lower case, without the dot at its end.
   static func key(_ name: String) -> String {
     let name = name.lowercased()
     return name.hasSuffix(".") && name.utf8.count > 1 ? String(name.dropLast()) : name

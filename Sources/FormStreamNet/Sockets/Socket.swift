@@ -89,18 +89,15 @@ package final class Socket: Sendable {
     try receiveBytes(number, buffer)
   }
 
-  /// Whether there is something to read: bytes, the end, or a failure. Nothing is read.
+  /// Whether there is something to read: bytes, or the end. Nothing is read.
+  ///
+  /// - Throws: the socket's failure, which the system then forgets.
   ///
   /// C: `recv(MSG_PEEK)`
-  package func hasInput() -> Bool {
+  package func hasInput() throws(SystemError) -> Bool {
     var byte: UInt8 = 0
-    do throws(SystemError) {
-      return try withUnsafeMutableBytes(of: &byte) { buffer throws(SystemError) in
-        try receiveBytes(number, buffer, keepingThem: true) != nil
-      }
-    } catch {
-      // A failure is input: the socket is no longer what it was.
-      return true
+    return try withUnsafeMutableBytes(of: &byte) { buffer throws(SystemError) in
+      try receiveBytes(number, buffer, keepingThem: true) != nil
     }
   }
 

@@ -133,7 +133,16 @@ package final class WatchedSocket {
   /// Asks the system whether there is something to read: bytes, the end, or a failure. Nothing is read.
   ///
   /// C: `recv(MSG_PEEK)`
-  package func hasInput() -> Bool { failure != nil || socket?.hasInput() ?? true }
+  package func hasInput() -> Bool {
+    guard failure == nil, let socket else { return true }
+    do throws(SystemError) {
+      return try socket.hasInput()
+    } catch {
+      // A failure is input: the socket is no longer what it was.
+      note(error)
+      return true
+    }
+  }
 
   /// How many of the bytes in ``sentBytes`` the other side's system has not acknowledged; nil if that can't be known.
   ///

@@ -113,6 +113,8 @@ package struct ClientExchange: ~Copyable, Sendable {
   package var isResponseComplete: Bool { state == .ended || state == .body && body.isAtEnd }
   /// The status of a final response that can't be read because it doesn't say clearly how long its body is; nil otherwise.
   package var unreadableStatus: Int? { facts.unreadableStatus }
+  /// The head of such a response.
+  package var refusedHead: ResponseHead? { facts.unreadableStatus == nil ? nil : reader.head }
 
   // MARK: The connection
 

@@ -104,6 +104,16 @@ import Testing
     #expect(server.requests.count == 2)
   }
 
+  @Test func `the connection with the shortest time is closed first, whenever it was kept`() async throws {
+    let lasting = try ScriptedServer { _ in .good() }
+    let short = try ScriptedServer { _ in .good(headers: [("Keep-Alive", "timeout=2")]) }
+    let session = try session()
+    for server in [lasting, short] { try await get(server, by: session) }
+    #expect(await onNewThread { short.waitForEnds() })
+    try await get(lasting, by: session)
+    #expect(lasting.connections.count == 1)
+  }
+
   // MARK: How many
 
   @Test(arguments: [(0, 4), (1, 3), (3, 1), (64, 0)])

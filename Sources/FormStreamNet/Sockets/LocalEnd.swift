@@ -53,7 +53,7 @@ package enum LocalEnd: Hashable, Sendable {
   ///
   /// C: `getifaddrs`, `bind`
   package static func bind(_ socket: Socket, toAddressOf interface: String) throws(SystemError) {
-    guard let address = addresses(ofInterface: interface).first(where: { $0.family == socket.family })
+    guard let address = FormStreamNet.addresses(ofInterface: interface).first(where: { $0.family == socket.family })
     else { throw .addressUnavailable }
     try bindSocket(socket.number, address)
   }

@@ -180,6 +180,19 @@ import Testing
     #expect(result.output.contains("responded 403 to MKCOL"), "\(result.output)")
   }
 
+  @Test func `the folder of a secret URL is not shown`() throws {
+    let folders = Folders()
+    folders.refusals.withLock { $0["MKCOL /canary/"] = 403 }
+    let server = try ScriptedServer { folders.answer($0) }
+    let place = try tree()
+    try place.write("url", "\(server.url)/canary/{name}\n")
+    _ = try shell("chmod 600 url", in: place)
+    let result = try formstream("send", "--put", "--make-collections", "--json", "--url-file", "url", "in/top.txt", in: place)
+    #expect(server.requests.map(\.method) == ["PUT", "MKCOL"])
+    #expect(result.output.contains("The folder \(server.url)/*** could not be made: "), "\(result.output)")
+    #expect(!(result.output + result.stderr).contains("canary"), "\(result.output)\(result.stderr)")
+  }
+
   /// The server's words about the file were shown as words about the folder, with the status of the file.
   @Test(arguments: [(401, "Use credentials"), (403, "Use credentials"), (507, "choose another place")])
   func `the status and the words of a failed file are those about its folder`(_ status: Int, _ remedy: String) throws {

@@ -126,7 +126,7 @@ import Testing
     let now = Guarded(MonotonicTime(nanoseconds: 0))
     let resolver = Resolver(clock: { now.withLock { $0 } }, ask: service.ask)
     #expect(try await find(resolver, "a.example", port: 1, on: loop) == .success(["192.0.2.7:1"]))
-    #expect(try await find(resolver, "A.example.", port: 2, on: loop) == .success(["192.0.2.7:2"]))
+    #expect(try await find(resolver, "A.example", port: 2, on: loop) == .success(["192.0.2.7:2"]))
     #expect(service.asked.withLock { $0.count } == 1)
     _ = try await find(resolver, "a.example", .ipv4, on: loop)
     #expect(service.asked.withLock { $0.count } == 2)

@@ -63,7 +63,7 @@ extension Flag {
         If the server refuses a file with 409, 404 or 500, as WebDAV servers do if its folder is missing, the folder is made, \
         and before it those that it is in. Then the file is sent again. Each folder is made once, with the headers and credentials \
         of the file, except those about its contents. After 500 (nginx), a file with an If-... header is not sent again. \
-        If a folder can't be made, the file has failed with folder-not-made, and the message and the status are those of the MKCOL.
+        If a folder can't be made, the file's error is folder-not-made, with the message and the status of the MKCOL.
         """
     ) { (arguments, _) in arguments.sending.makesCollections = true },
     Flag(

@@ -85,7 +85,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     pace = RateTurn(request.options.maximumRate.map { rate in SharedRate { rate } })
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(request, tracer)
-    collector.limitsHeads = false
+    collector.framing = .unknown
   }
 
   // MARK: The beginning

@@ -30,6 +30,9 @@ import Testing
 
   private static let mixed =
     "--B\r\nContent-Type: text/plain\r\n\r\none\r\n--B\r\n\r\n\r\n--B\r\nX-A: b\r\n\r\n\r\n--no\r\n--B--\r\n"
+  /// Its first part arrives in many chunks.
+  private static let large =
+    [UInt8]("--B\r\n\r\n".utf8) + noise(3_000_000) + [UInt8]("\r\n--B\r\n\r\ntwo\r\n--B--".utf8)
 
   @Test(arguments: [ScriptedResponse.Framing.contentLength, .chunks(of: 1, trailers: [])])
   func `the parts are what the server sent, however it is divided`(_ framing: ScriptedResponse.Framing) async throws {
@@ -68,8 +71,7 @@ import Testing
   }
 
   @Test func `what is not read of a part is skipped, and can't be read later`() async throws {
-    let large = [UInt8]("--B\r\n\r\n".utf8) + noise(3_000_000) + [UInt8]("\r\n--B\r\n\r\ntwo\r\n--B--".utf8)
-    let server = try server("multipart/mixed; boundary=B", large)
+    let server = try server("multipart/mixed; boundary=B", Self.large)
     let response = try await open(server)
     var parts = response.parts.makeAsyncIterator()
     let first = try #require(try await parts.next())
@@ -86,14 +88,15 @@ import Testing
     #expect(await response.result.outcome == .ok)
   }
 
-  @Test func `a part longer than the limit is an error, and the next part can still be read`() async throws {
-    let server = try server("multipart/mixed; boundary=B", Array(Self.mixed.utf8))
+  @Test(arguments: [2, 1_000_000])
+  func `a part longer than the limit is an error, and the next part can still be read`(limit: Int) async throws {
+    let server = try server("multipart/mixed; boundary=B", limit == 2 ? Array(Self.mixed.utf8) : Self.large)
     let response = try await open(server)
     var parts = response.parts.makeAsyncIterator()
     let first = try #require(try await parts.next())
-    let error = await #expect(throws: TransferError.self) { try await first.collect(upTo: 2) }
+    let error = await #expect(throws: TransferError.self) { _ = try await first.collect(upTo: limit) }
     #expect(error?.code == .responseTooLarge)
-    #expect(error?.description.contains("a part of more than 2 bytes") == true)
+    #expect(error?.description.contains("a part of more than \(limit) bytes") == true)
     #expect(try await parts.next() != nil)
   }
 
@@ -113,6 +116,11 @@ import Testing
     let empty = try #require(try await parts.next())
     #expect(try await empty.text() == "")
     #expect(await code { try await empty.store(at: place.path("part")) } == "parser-used")
+    var others = try await open(server).parts.makeAsyncIterator()
+    let begun = try #require(try await others.next())
+    var chunks = begun.body.makeAsyncIterator()
+    #expect(try await chunks.next() != nil)
+    #expect(await code { _ = try await begun.collect() } == "parser-used")
     let last = try #require(try await parts.next())
     // Nothing is read if the file can't be opened.
     #expect(await code { try await last.store(at: place.path("nowhere/part")) } == "response-not-stored")

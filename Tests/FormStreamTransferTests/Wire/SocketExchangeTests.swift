@@ -25,17 +25,18 @@ import Testing
     #expect(await task.result.outcome == .unknown)
   }
 
-  @Test func `an upload goes on although nobody reads its early response`() async throws {
+  @Test func `an upload goes on although nobody takes its early response`() async throws {
+    let isSent = try Gate()
     let server = try ScriptedServer { _ in
       [.readBody(upTo: 1000), .respond(200, headers: [("Connection", "close")], bytes: noise(3_000_000)), .readBody]
     }
     var request = try makeRequest(server.url, .bytes(noise(20_000_000)))
     request.options.expectation = .never
-    let response = try await makeSession().open(request)
+    request.options.responseTarget = .stream { _ in _ = isSent.wait() }
+    let task = try makeSession().start(request)
     #expect(await onNewThread { server.wait { $0.first?.hasCompleteBody == true } })
-    var received = 0
-    for try await piece in response.body { received += piece.count }
-    #expect(received == 3_000_000)
+    isSent.open()
+    #expect(await task.result.outcome == .unknown)
   }
 
   /// Nothing of a body that can be read only once may go to a server that didn't ask for it.
@@ -44,8 +45,8 @@ import Testing
     var put = try makeRequest(.put, server.url, oneShot("important".utf8, length: 9))
     put.credentials = .digest(user: "a", password: "b")
     let result = try await makeSession().result(of: put)
-    #expect(result.outcome != .ok)
-    #expect(result.error?.code == .notReplayable, "\(String(describing: result.error))")
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .respondedEarly, "\(String(describing: result.error))")
     #expect(server.waitForEnds())
     #expect(server.requests.allSatisfy { $0.bodyCount == 0 })
   }
@@ -54,9 +55,9 @@ import Testing
 
   @Test func `a server may report its progress as often as it likes while the body moves`() async throws {
     let server = try ScriptedServer { _ in
-      (1...300).flatMap { [ScriptedStep.readBody(upTo: $0 * 20_000), .informational(102)] } + [.readBody, .respond(200)]
+      (1...300).flatMap { [ScriptedStep.readBody(upTo: $0 * 100_000), .informational(102)] } + [.readBody, .respond(200)]
     }
-    var request = try makeRequest(server.url, .bytes(noise(8_000_000)))
+    var request = try makeRequest(server.url, .bytes(noise(40_000_000)))
     request.options.expectation = .never
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
@@ -127,7 +128,7 @@ import Testing
   @Test(arguments: [
     ("HTTP/1.1 200 OK\r\nContent-Le", "within the head of its response"),
     ("HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 5001) + "\r\n", "more than 5000 headers"),
-    ("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", "its head has a CR"),
+    ("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", "is a CR without an LF"),
   ])
   func `what is wrong with a head is named`(_ head: String, _ words: String) async throws {
     let server = try ScriptedServer { _ in [.readBody, .send(head), .close] }

@@ -17,7 +17,6 @@ public struct HostAddress: Sendable, Hashable {
   ///
   /// - Parameter host: the host in lower case.
   func diverts(_ host: String) -> Bool {
-    (override.name ?? host) == host
-      && !override.addresses.allSatisfy { $0.host.map { CookiePlace.isLoopback(CookiePlace.host(named: $0)) } ?? false }
+    (override.name ?? host) == host && !override.addresses.allSatisfy(\.isLoopback)
   }
 }

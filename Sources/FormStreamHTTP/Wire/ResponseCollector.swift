@@ -1,5 +1,4 @@
 import FormStreamMultipart
-import FormStreamWire
 
 /// Collects a response as it arrives: heads line by line, bodies piece by piece.
 ///
@@ -82,16 +81,8 @@ final class ResponseCollector {
   private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
-  /// How the end of the body is found, if FormStreamWire finds it. It then limits heads, too.
-  enum Framing {
-    /// This collector finds it.
-    case own
-    /// No final head was read yet.
-    case unknown
-    case known(ResponseFraming)
-  }
-
-  var framing = Framing.own
+  /// Whether this collector limits heads. Otherwise, whoever reads them does.
+  var limitsHeads = true
   /// Whether the request was sent with HTTP/2.
   var isOverHTTP2 = false
   /// Whether libcurl and this collector understand the lengths in the current head differently.
@@ -143,14 +134,12 @@ final class ResponseCollector {
   /// Whether all bytes that the response announces have arrived; false if it is not known where the response ends.
   var isComplete: Bool {
     guard let status, !isInHead else { return false }
-    if case .known(let framing) = framing { return framing == .none || framing == .length(received) }
     if status == 204 || status == 304 { return true }
     return headers["Content-Length"].flatMap { Int64($0) } == received
   }
 
   /// Whether only the end of the connection ends the body (RFC 9112 §6.3).
   var endsWithConnection: Bool {
-    if case .known(let framing) = framing { return framing == .untilClose }
     guard let status, status != 204, status != 304, version.hasPrefix("1.") else { return false }
     return !isToHEAD && !isChunked
       && (!headers.contains("Content-Length") || headers.contains("Transfer-Encoding"))
@@ -254,7 +243,7 @@ final class ResponseCollector {
   /// Receives a line of a head; returns false if the response can't be accepted.
   func receive(headLine bytes: UnsafeRawBufferPointer) -> Bool {
     headSize += bytes.count
-    guard headSize <= Self.maximumHeadSize || !findsFraming else {
+    guard !limitsHeads || headSize <= Self.maximumHeadSize else {
       return fail(.headsTooLong(url, limit: Self.maximumHeadSize))
     }
     let line = bytes.trimmingLineBreak
@@ -351,7 +340,19 @@ final class ResponseCollector {
     }
     guard lastStatus != 101 else { return fail(.protocolSwitched(url)) }
     if lastStatus < 200 { return endInformationalHead(lastStatus) }
-    guard findFraming(lastStatus) else { return false }
+    // RFC 9112 §6.3: some responses end with their heads, "regardless of the header fields present in the message".
+    if !isToHEAD, lastStatus != 204, lastStatus != 304 {
+      // The end of a response with contradictory lengths can't be known.
+      guard !hasHiddenLength else { return fail(.lengthMalformed(url, shownHead())) }
+      guard hasOneLength else { return fail(.severalLengths(url)) }
+      // Transfer-Encoding overrides Content-Length.
+      guard hasKnownTransferCoding else {
+        return fail(.transferCodingUnknown(url, headers.joined("Transfer-Encoding") ?? ""))
+      }
+      if !isChunked {
+        announcedLength = headers["Content-Length"].flatMap { Int64($0) }
+      }
+    }
     status = lastStatus
     keepCookies?(headers)
     // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends this header with
@@ -372,27 +373,6 @@ final class ResponseCollector {
       return true
     }
     return use(target)
-  }
-
-  private var findsFraming: Bool { if case .own = framing { true } else { false } }
-
-  /// Finds out how long the body is; returns false if that can't be known.
-  private func findFraming(_ status: Int) -> Bool {
-    guard findsFraming else {
-      if case .known(.length(let length)) = framing { announcedLength = length }
-      return true
-    }
-    // RFC 9112 §6.3: the end of a response with contradictory lengths can't be known.
-    guard !hasHiddenLength else { return fail(.lengthMalformed(url, shownHead())) }
-    guard hasOneLength else { return fail(.severalLengths(url)) }
-    // RFC 9112 §6.3: some responses end with their heads, and Transfer-Encoding overrides Content-Length.
-    if !isToHEAD, status != 204, status != 304 {
-      guard hasKnownTransferCoding else {
-        return fail(.transferCodingUnknown(url, headers.joined("Transfer-Encoding") ?? ""))
-      }
-      if !isChunked { announcedLength = headers["Content-Length"].flatMap { Int64($0) } }
-    }
-    return true
   }
 
   /// Prepares for the body; returns false if the response can't be accepted.
@@ -441,7 +421,7 @@ final class ResponseCollector {
       return true
     }
     informationalCount += 1
-    guard !findsFraming || informationalCount <= Self.maximumInformational else {
+    guard !limitsHeads || informationalCount <= Self.maximumInformational else {
       return fail(.tooManyInformationalResponses(url, informationalCount))
     }
     return true

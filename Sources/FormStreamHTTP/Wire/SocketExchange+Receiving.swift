@@ -106,7 +106,6 @@ extension SocketExchange {
         send()
       }
     case .response(let head):
-      if let framing = connection.wire.framing { collector.framing = .known(framing) }
       guard receive(head) else { break }
       continueTimer?.cancel()
       noteResponse(connection)

@@ -85,7 +85,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     pace = RateTurn(request.options.maximumRate.map { rate in SharedRate { rate } })
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(request, tracer)
-    collector.framing = .unknown
+    collector.limitsHeads = false
   }
 
   // MARK: The beginning

@@ -17,6 +17,7 @@ public struct HostAddress: Sendable, Hashable {
   ///
   /// - Parameter host: the host in lower case.
   func diverts(_ host: String) -> Bool {
-    (override.name ?? host) == host && !override.addresses.allSatisfy(\.isLoopback)
+    (override.name ?? host) == host
+      && !override.addresses.allSatisfy { CookiePlace.isLoopback($0.host ?? "") }
   }
 }

@@ -29,7 +29,7 @@ extension SocketExchange {
         switch try connection.socket.read(into: buffer) {
         case .bytes(let count):
           if !request.announcesBody { pace.use(count) }
-          noteBegin(of: connection)
+          noteArrival(over: connection)
           take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), from: connection)
         case .end: endInput(connection, isOrderly: true)
         case .nothing: return
@@ -41,13 +41,18 @@ extension SocketExchange {
     }
   }
 
-  /// Notes how many bytes the server's system didn't have when it sent the response that is about to be read. A segment
-  /// acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgment before the
-  /// segment's data.
-  private func noteBegin(of connection: Connection) {
-    guard !hasResponseBegun else { return }
+  /// Notes how much of the request had left when the piece of a head was sent that is about to be read, and how many bytes the server's
+  /// system didn't have. A segment acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the
+  /// acknowledgment before the segment's data.
+  ///
+  /// Over a kept connection, the first piece of a head counts: it may be the beginning of something that nobody asked for. Over a new
+  /// one, everything is about this request, and the last piece counts: some servers write the first line before they read the body,
+  /// and the rest after it.
+  private func noteArrival(over connection: Connection) {
+    guard sent.atResponse == nil, !hasResponseBegun || !sent.isReused else { return }
     hasResponseBegun = true
     clock.noteHeadLine()
+    atArrival = (connection.wire.isRequestComplete, connection.wire.bodySent)
     if request.announcesBody || !request.method.isSafe { unacknowledged = connection.socket.unacknowledgedBytes ?? 0 }
   }
 
@@ -134,10 +139,8 @@ extension SocketExchange {
   }
 
   private func noteResponse(_ connection: Connection) {
-    let handedOver = upload.start + (connection.wire.bodySentAtResponse ?? 0)
-    sent.atResponse = (
-      connection.wire.isResponseToCompleteRequest && unacknowledged == 0, max(handedOver - unacknowledged, upload.start)
-    )
+    let handedOver = upload.start + atArrival.bodySent
+    sent.atResponse = (atArrival.isComplete && unacknowledged == 0, max(handedOver - unacknowledged, upload.start))
     // A refusal needs no more of the body. A success may be about what the server has, and reads on.
     if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) {
       hasStoppedSending = true

@@ -55,7 +55,9 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   var held: (body: [UInt8], rest: [UInt8])?
   var hasResponseBegun = false
   var hasResponseEnded = false
-  /// How many bytes the other side's system had not acknowledged when the response began.
+  /// What had left of the request when the response arrived.
+  var atArrival = (isComplete: false, bodySent: Int64(0))
+  /// How many bytes the other side's system had not acknowledged then.
   var unacknowledged: Int64 = 0
 
   // The end:

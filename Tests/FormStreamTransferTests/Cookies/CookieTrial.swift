@@ -43,7 +43,7 @@ struct CookieTrial: Sendable {
       let step = steps[number]
       let isRedirect = step.headers.contains { $0.0 == "Location" }
       return (step.interim.isEmpty ? [] : [.informational(103, headers: step.interim.map { ("Set-Cookie", $0) })])
-        + .good(isRedirect ? 302 : 204, headers: step.sets.map { ("Set-Cookie", $0) } + step.headers)
+        + .good(isRedirect ? 302 : step.isRefused ? 200 : 204, headers: step.sets.map { ("Set-Cookie", $0) } + step.headers)
     }
   }
 

@@ -12,18 +12,34 @@ import Testing
   @Test func `a success that begins together with an interim response is as early as that`() async throws {
     let bytes = noise(1_000_000)
     let isHandedOver = try Gate()
-    let server = try ScriptedServer { _ in
-      [
-        .waitFor(isHandedOver), .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Le"), .readBody,
-        .send("ngth: 0\r\n\r\n"),
-      ]
+    let server = try ScriptedServer { request in
+      request.index == 0
+        ? .good()
+        : [
+          .waitFor(isHandedOver), .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Le"), .readBody,
+          .send("ngth: 0\r\n\r\n"),
+        ]
     }
     var request = try makeRequest(.put, server.url, .bytes(bytes))
     request.options.expectation = .never
-    let task = try makeSession().start(request)
+    let session = try makeSession()
+    _ = try await session.result(of: makeRequest(.get, server.url, nil))
+    let task = session.start(request)
     for await step in task.progress where step.handedOver == Int64(bytes.count) { isHandedOver.open() }
     let result = await task.result
     #expect(result.outcome == .unknown, "\(String(describing: result.error)) \(server.requests.map(\.bodyCount))")
+  }
+
+  /// As Python's server for CGI programs does.
+  @Test func `a success over a new connection that ends after the request confirms it`() async throws {
+    let bytes = noise(20_000_000)
+    let server = try ScriptedServer { _ in
+      [.send("HTTP/1.0 200 Output follows\r\n"), .readBody, .send("Content-Length: 2\r\n\r\nok")]
+    }
+    var request = try makeRequest(server.url, .bytes(bytes))
+    request.options.expectation = .never
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
   }
 
   @Test func `an upload goes on although nobody takes its early response`() async throws {

@@ -9,7 +9,10 @@ public struct HostAddress: Sendable, Hashable {
   /// Parses `HOST:PORT:ADDRESS`, such as `example.org:443:127.0.0.1`; nil if the text has another form. Several addresses are
   /// separated by commas. `*` stands for every host.
   public init?(_ text: String) {
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let override = HostOverride(text) else { return nil }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let override = HostOverride(text),
+      // libcurl would take an address of IPv6 for something else.
+      override.name?.contains(":") != true
+    else { return nil }
     (self.text, self.override) = (text, override)
   }
 

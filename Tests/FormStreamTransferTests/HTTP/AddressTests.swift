@@ -95,6 +95,7 @@ import Testing
 
   @Test(arguments: [
     "h:80", "h:80:", "h:80:no.example", "h:80:127.0.0.1,", "h:0:127.0.0.1", ":80:127.0.0.1", "h:+1:::1", "h:80:\u{7F}",
+    "[::1]:80:127.0.0.1",
   ])
   func `an entry that has no address is no address of a host`(_ text: String) {
     #expect(HostAddress(text) == nil)

@@ -49,7 +49,9 @@ import Testing
     let server = try ScriptedServer { _ in [.readBody, .waitFor(go), .respond(200)] }
     let place = try Self.place()
     let program = try Self.start("--failed rest", to: server, columns: columns, in: place)
-    // The line for all files, and one for each request.
+    // The line for all files, and one for each request, of which each may be drawn before the others.
+    try Self.waitUntilSeen("1 of 3 files  1 with errors", in: place)
+    try Self.waitUntilSeen("  in/one ", in: place)
     try Self.waitUntilSeen("2J.*100 %", in: place)
     go.open()
     let end = try program.wait()

@@ -45,9 +45,8 @@ extension SocketExchange {
   /// system didn't have. A segment acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the
   /// acknowledgment before the segment's data.
   ///
-  /// Over a kept connection, the first piece of a head counts: it may be the beginning of something that nobody asked for. Over a new
-  /// one, everything is about this request, and the last piece counts: some servers write the first line before they read the body,
-  /// and the rest after it.
+  /// Over a kept connection, the first piece of the head decides: the server may have sent it before it had the request. Over a new
+  /// connection, the last piece decides: some servers write the first line before they read the body, and the other lines after it.
   private func noteArrival(over connection: Connection) {
     guard sent.atResponse == nil, !hasResponseBegun || !sent.isReused else { return }
     hasResponseBegun = true

@@ -48,7 +48,9 @@ private func checkInterleaved(_ response: [UInt8], cuts: [Int], _ choices: [UInt
   let kind = left.popLast() ?? 0
   let chunks = (0..<2).map { _ in Int(left.popLast() ?? 0) % 40 }
   var turn = 0
-  let fault = try InterleavedExchange.fault(of: response, chunks: chunks, isChunked: kind & 1 == 1, cuts: cuts) {
+  let fault = try InterleavedExchange.fault(
+    of: response, chunks: chunks, isChunked: kind & 1 == 1, cuts: cuts, isKept: kind & 2 == 2
+  ) {
     defer { turn += 1 }
     return left.isEmpty ? 0 : Int(left[turn % left.count])
   }

@@ -46,4 +46,21 @@ import Testing
     #expect(server.waitForEnds())
     #expect(server.faults(except: .cutShort).isEmpty)
   }
+
+  /// libcurl keeps the first message of a transfer. It said that the server's address could not be asked for, and the reset that followed
+  /// was taken for a lack of encryption.
+  @Test func `a reset that came before libcurl asked for the server's address is a reset`() throws {
+    var options = ScriptedServer.Options()
+    options.onConnect = { _ in [.reset] }
+    let server = try ScriptedServer(options) { _ in [.unexpected] }
+    let url = "https://127.0.0.1:\(server.port)/"
+    let result = try run(
+      program: "/usr/bin/strace",
+      [
+        "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "trace=getpeername", "-e",
+        "inject=getpeername:error=ENOTCONN", builtBinary("formstream"), "post", "--data", "x", url,
+      ], environment: underStrace)
+    #expect(result.exit == 75, "\(result.stderr)")
+    #expect(result.stderr.contains("reset"), "\(result.stderr)")
+  }
 }

@@ -68,7 +68,7 @@ package struct ExchangeRun: Equatable, Sendable {
   /// more events.
   package private(set) var isEndFinal = true
 
-  /// How much of the request had left when the final response began; nil if there is no final head.
+  /// How much of the request had left when the final response arrived; nil if there is no final head.
   package private(set) var stageAtResponse: RequestStage?
   /// How many bytes of the request's body had left then.
   package private(set) var bodySentAtResponse: Int64?
@@ -121,13 +121,14 @@ package struct ExchangeRun: Equatable, Sendable {
     }
   }
 
-  /// Sends a request and receives its response, cut before each of the ascending `cuts`, and where bytes of the upload leave. Each
+  /// Sends a request, over a connection that has served another if `isKept`, and receives its response, cut before each of the ascending `cuts`, and where bytes of the upload leave. Each
   /// piece has its own memory, which is overwritten as soon as the exchange has read the piece.
   package init(
     _ response: [UInt8], to request: RequestHead = .get(), cuts: some Sequence<Int> = EmptyCollection<Int>(),
-    ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits(), upload: Upload? = nil
+    ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits(), upload: Upload? = nil, isKept: Bool = false
   ) throws(RequestFlaw) {
     var exchange = ClientExchange(limits: limits)
+    if isKept { try exchange.serveFirstRequest() }
     var output: [UInt8] = []
     var request = request
     if let upload { request.framing = upload.isChunked ? .chunked : .length(3) }
@@ -160,7 +161,7 @@ package struct ExchangeRun: Equatable, Sendable {
     isEndFinal = ending == .open || endsAgain(&exchange)
   }
 
-  /// Receives a text; see ``init(_:to:cuts:ending:limits:)``.
+  /// Receives a text; see ``init(_:to:cuts:ending:limits:upload:isKept:)``.
   package init(
     _ response: String, to request: RequestHead = .get(), cuts: some Sequence<Int> = EmptyCollection<Int>(),
     ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits()

@@ -18,7 +18,8 @@ package struct InterleavedExchange {
   private var acceptedAtArrival: [Int] = []
   /// The bytes of all interim heads.
   private var interimBytes = 0
-  private var hasFinalHead = false
+  /// The bytes of the final head; 0 if there is none.
+  private var finalBytes = 0
   /// The statuses of all heads.
   private var statuses: [Int] = []
   /// The error of the response; nil if there was none.
@@ -31,19 +32,21 @@ package struct InterleavedExchange {
   ///   - chunks: the sizes of the chunks of the request's body; of all of them together if it isn't chunked.
   ///   - isChunked: whether the request's body is chunked.
   ///   - cuts: where the response is cut.
+  ///   - isKept: whether the connection has served a request before.
   ///   - nextCount: how many bytes leave next. It is asked before each piece, and after each event.
   /// - Returns: what the exchange said wrongly; nil if it was right.
   package static func fault(
-    of response: [UInt8], chunks: [Int], isChunked: Bool, cuts: [Int], nextCount: () -> Int
+    of response: [UInt8], chunks: [Int], isChunked: Bool, cuts: [Int], isKept: Bool, nextCount: () -> Int
   ) throws(RequestFlaw) -> String? {
     var run = InterleavedExchange()
-    return try run.run(response, chunks, isChunked, cuts, nextCount)
+    return try run.run(response, chunks, isChunked, cuts, isKept, nextCount)
   }
 
   private mutating func run(
-    _ response: [UInt8], _ chunks: [Int], _ isChunked: Bool, _ cuts: [Int], _ nextCount: () -> Int
+    _ response: [UInt8], _ chunks: [Int], _ isChunked: Bool, _ cuts: [Int], _ isKept: Bool, _ nextCount: () -> Int
   ) throws(RequestFlaw) -> String? {
     var exchange = ClientExchange()
+    if isKept { try exchange.serveFirstRequest() }
     try write(chunks, isChunked, to: &exchange)
     // An exchange whose request has not begun to leave has no response.
     if let fault = accept(1 + nextCount(), &exchange) { return fault }
@@ -59,7 +62,7 @@ package struct InterleavedExchange {
     } catch {
       self.error = error
     }
-    return checkEnd(exchange)
+    return checkEnd(exchange, isKept)
   }
 
   private mutating func write(
@@ -120,7 +123,7 @@ package struct InterleavedExchange {
         statuses.append(head.status)
       case .response(let head):
         statuses.append(head.status)
-        hasFinalHead = true
+        finalBytes = head.bytes.count
       case .body, .trailers, .end: break
       }
       if let fault = accept(nextCount(), &exchange) { return fault }
@@ -128,19 +131,19 @@ package struct InterleavedExchange {
     return nil
   }
 
-  private func checkEnd(_ exchange: borrowing ClientExchange) -> String? {
+  private func checkEnd(_ exchange: borrowing ClientExchange, _ isKept: Bool) -> String? {
     let (stageSaid, bodySaid) = (exchange.stageAtResponse, exchange.bodySentAtResponse)
-    guard hasFinalHead else {
+    guard finalBytes > 0 else {
       return stageSaid == nil && bodySaid == nil && !exchange.isResponseToCompleteRequest && exchange.closingReason != nil
         ? nil : "facts of a final response without one"
     }
-    let atResponse = acceptedAtArrival[interimBytes]
+    let atResponse = acceptedAtArrival[isKept ? interimBytes : interimBytes + finalBytes - 1]
     let isComplete = atResponse == kinds.count
     guard stageSaid == stage(atResponse), bodySaid == body(atResponse),
       exchange.isResponseToCompleteRequest == isComplete
     else {
       return
-        "the response began after \(atResponse) of \(kinds.count) bytes, and the exchange says \(String(describing: stageSaid)),"
+        "the response arrived after \(atResponse) of \(kinds.count) bytes, and the exchange says \(String(describing: stageSaid)),"
         + " \(String(describing: bodySaid)), \(exchange.isResponseToCompleteRequest)"
     }
     guard isComplete || exchange.closingReason != nil else { return "an early response, and the connection is used again" }

@@ -3,7 +3,7 @@ import FormStreamWire
 import Testing
 
 /// Bytes of the request leave between pieces and between events of the response. A plain count says what had left when the response
-/// began.
+/// arrived.
 @Suite struct InterleavedTests {
   private static let heads = [
     "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Hint\r\nA: b\r\n\r\n",
@@ -15,7 +15,7 @@ import Testing
     Int(sequence.next() % UInt64(limit))
   }
 
-  @Test(arguments: 0..<20) func `what had left when the response began is counted when its bytes arrive`(
+  @Test(arguments: 0..<20) func `what had left when the response arrived is counted when its bytes arrive`(
     seed: UInt64
   ) throws {
     var sequence = SeededSequence(seed: seed)
@@ -29,7 +29,10 @@ import Testing
       let chunks = (0..<choose(below: 4, &sequence)).map { _ in choose(below: 18, &sequence) }
       let isChunked = sequence.next() & 1 == 1
       let most = 1 + choose(below: 60, &sequence)
-      let fault = try InterleavedExchange.fault(of: response, chunks: chunks, isChunked: isChunked, cuts: cuts) {
+      let isKept = sequence.next() & 1 == 1
+      let fault = try InterleavedExchange.fault(
+        of: response, chunks: chunks, isChunked: isChunked, cuts: cuts, isKept: isKept
+      ) {
         Int(sequence.next() % UInt64(most))
       }
       if let fault { Issue.record("\(fault): \(String(decoding: response, as: UTF8.self)), cut at \(cuts), chunks \(chunks)") }
@@ -37,15 +40,16 @@ import Testing
   }
 
   /// Each number of bytes that left before an interim head and a final head in one piece, and after each event.
-  @Test(arguments: [true, false]) func `each byte of a small request leaves before, between and after the heads`(
-    isChunked: Bool
-  ) throws {
+  @Test(arguments: [true, false], [true, false])
+  func `each byte of a small request leaves before, between and after the heads`(isChunked: Bool, isKept: Bool) throws {
     let response = Array((Self.heads[0] + Self.heads[2]).utf8)
     for before in 0..<60 {
       for between in [0, 1, 2, 5, 60] {
         for cuts in [[], [1], [25], [26]] {
           var counts = [before, between][...]
-          let fault = try InterleavedExchange.fault(of: response, chunks: [3], isChunked: isChunked, cuts: cuts) {
+          let fault = try InterleavedExchange.fault(
+            of: response, chunks: [3], isChunked: isChunked, cuts: cuts, isKept: isKept
+          ) {
             counts.popFirst() ?? 1
           }
           if let fault { Issue.record("\(fault): \(before), \(between), \(cuts)") }

@@ -11,6 +11,7 @@ import Testing
     var rule: String
     var method: String?
     var ending: ExchangeRun.Ending?
+    var kept: Bool?
     var upload: String?
     var sent: [[Int]]?
     var stage: String?
@@ -57,7 +58,7 @@ import Testing
     func run(cuts: some Sequence<Int> = EmptyCollection<Int>()) throws -> ExchangeRun {
       try ExchangeRun(
         response, to: .get(expected.method ?? "GET"), cuts: cuts,
-        ending: expected.ending ?? .closed, upload: upload)
+        ending: expected.ending ?? .closed, upload: upload, isKept: expected.kept ?? false)
     }
 
     private var upload: ExchangeRun.Upload? {

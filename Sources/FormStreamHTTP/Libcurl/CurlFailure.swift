@@ -63,9 +63,13 @@ extension CurlFailure {
   /// Whether the connection ended during a TLS handshake. libcurl has one code for all failures of a handshake. With OpenSSL,
   /// its message is "SSL_ERROR_SYSCALL" or "unexpected eof" for a FIN, and the system's message for a reset.
   private var isCutHandshake: Bool {
-    ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "Broken pipe"]
+    ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "Broken pipe", Self.noPeer]
       .contains { message.contains($0) }
   }
+
+  /// libcurl's message after a reset that came before it asked the system for the other side's address. It keeps the first message
+  /// of a transfer only.
+  private static let noPeer = "getpeername() failed"
 
   fileprivate var ending: WireFailure.Ending {
     // libcurl doesn't say who ended the request: the server, or nghttp2 because the response was not valid.
@@ -74,7 +78,7 @@ extension CurlFailure {
     if message.contains("nghttp2") || code == CURLE_HTTP2 { return .notHTTP2 }
     if message.contains("remaining to read") || message.contains("outstanding read data") { return .closedWithinResponse }
     let words: [(String, WireFailure.Ending)] = [
-      ("reset by peer", .reset), ("timed out", .notAcknowledged), ("No route to host", .noRoute),
+      ("reset by peer", .reset), (Self.noPeer, .reset), ("timed out", .notAcknowledged), ("No route to host", .noRoute),
       ("unreachable", .networkUnreachable),
     ]
     if let (_, ending) = words.first(where: { message.contains($0.0) }) { return ending }

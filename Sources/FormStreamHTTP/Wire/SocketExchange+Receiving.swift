@@ -6,7 +6,8 @@ import FormStreamWire
 extension SocketExchange {
   /// Reads what has arrived, as far as the response's target takes it.
   func receive() {
-    guard let connection, let engine, ending == nil, !isPaused else { return }
+    guard let connection, let engine, ending == nil else { return }
+    guard !isPaused else { return noteArrivalInPause(over: connection) }
     isReceiving = true
     defer {
       isReceiving = false
@@ -14,7 +15,7 @@ extension SocketExchange {
     }
     guard takeHeld() else { return }
     var pieces = 0
-    while ending == nil, !isPaused, !isWaitingForTarget, connection.socket.mayRead || sent.failure != nil {
+    while ending == nil, !isWaitingForTarget, connection.socket.mayRead || sent.failure != nil {
       guard pieces < Self.piecesPerTurn else {
         return goOnLater()
       }
@@ -41,17 +42,24 @@ extension SocketExchange {
     }
   }
 
-  /// Notes how much of the request had left when the piece of a head was sent that is about to be read, and how many bytes the server's
-  /// system didn't have. A segment acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the
-  /// acknowledgment before the segment's data.
-  ///
-  /// Over a kept connection, the first piece of the head decides: the server may have sent it before it had the request. Over a new
-  /// connection, the last piece decides: some servers write the first line before they read the body, and the other lines after it.
+  /// Notes how many bytes the server's system didn't have when it sent the piece of a head that is about to be read. A segment
+  /// acknowledges all bytes that arrived before it (RFC 9293 §3.4), and this system handles the acknowledgment before the segment's
+  /// data.
   private func noteArrival(over connection: Connection) {
-    guard sent.atResponse == nil, !hasResponseBegun || !sent.isReused else { return }
-    hasResponseBegun = true
+    guard connection.wire.marksNextInput else { return }
     clock.noteHeadLine()
-    atArrival = (connection.wire.isRequestComplete, connection.wire.bodySent)
+    if !isArrivalCounted { countArrival(over: connection) }
+    isArrivalCounted = false
+  }
+
+  /// What arrives during a pause is read after it, when the server's system may have more of the request.
+  private func noteArrivalInPause(over connection: Connection) {
+    guard !isArrivalCounted, connection.wire.marksNextInput, connection.socket.hasInput() else { return }
+    countArrival(over: connection)
+    isArrivalCounted = true
+  }
+
+  private func countArrival(over connection: Connection) {
     if request.announcesBody || !request.method.isSafe { unacknowledged = connection.socket.unacknowledgedBytes ?? 0 }
   }
 
@@ -60,8 +68,6 @@ extension SocketExchange {
     var input = bytes
     do throws(WireError) {
       while ending == nil, let event = try connection.wire.receive(&input) {
-        // What follows an interim response in the same piece has arrived with it.
-        if case .interim = event { hasResponseBegun = !input.isEmpty }
         guard handle(event, connection) else {
           held?.rest = Array(input)
           return
@@ -138,8 +144,9 @@ extension SocketExchange {
   }
 
   private func noteResponse(_ connection: Connection) {
-    let handedOver = upload.start + atArrival.bodySent
-    sent.atResponse = (atArrival.isComplete && unacknowledged == 0, max(handedOver - unacknowledged, upload.start))
+    let handedOver = upload.start + (connection.wire.bodySentAtResponse ?? 0)
+    let isComplete = connection.wire.isResponseToCompleteRequest && unacknowledged == 0
+    sent.atResponse = (isComplete, max(handedOver - unacknowledged, upload.start))
     // A refusal needs no more of the body. A success may be about what the server has, and reads on.
     if !connection.wire.isRequestComplete, let status = collector.status, !(200...299).contains(status) {
       hasStoppedSending = true

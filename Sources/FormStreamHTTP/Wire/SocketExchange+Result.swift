@@ -9,8 +9,10 @@ struct SentRequest {
   /// Whether a byte left.
   var hasLeft = false
   var isReused = false
+  /// Whether a byte of a response arrived.
+  var isAnswered = false
   var stage = AttemptStage.notSent
-  /// How much of the request was handed over when the final response began; nil before.
+  /// How much of the request was handed over when the final response arrived; nil before.
   var atResponse: (isComplete: Bool, handedOver: Int64)?
   /// Why the connection failed.
   var failure: SystemError?
@@ -93,7 +95,7 @@ extension SocketExchange {
   /// How to send the request again at once, if the server has not processed it, or if it only reads; nil if it must not be sent again at
   /// once. The repetition uses a new connection, so it is the last one.
   private var repetition: ImmediateRepeat? {
-    guard abortReason == nil, sent.isReused, !hasResponseBegun, collector.lastStatus == nil,
+    guard abortReason == nil, sent.isReused, !sent.isAnswered, collector.lastStatus == nil,
       !sent.hasBegunBody || request.body?.isReplayable == true
     else { return nil }
     // A server that has seen a byte has seen an attempt.

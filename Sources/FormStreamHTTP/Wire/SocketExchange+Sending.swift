@@ -48,7 +48,7 @@ extension SocketExchange {
   }
 
   private func readPiece(_ connection: Connection) {
-    hasBegunBody = true
+    sent.hasBegunBody = true
     var allowed = turn.allowed(of: upload.rest)
     if allowed > 0 { allowed = min(allowed, pace.allowed(of: upload.rest)) }
     guard allowed > 0 else {

@@ -38,7 +38,6 @@ final class SocketExchange: Exchange, @unchecked Sendable {
 
   // The sending:
 
-  var hasBegunBody = false
   /// Whether the body waits for 100, or for the end of the time for it.
   var awaitsContinue = false
   lazy var continueTimer = engine.map { LoopTimer(on: $0.loop) { [weak self] in self?.endContinueWait() } }
@@ -53,12 +52,11 @@ final class SocketExchange: Exchange, @unchecked Sendable {
   var isWaitingForTarget = false
   /// What has arrived and was not taken: a piece of the response's body, and what follows it; nil if all was taken.
   var held: (body: [UInt8], rest: [UInt8])?
-  var hasResponseBegun = false
   var hasResponseEnded = false
-  /// What had left of the request when the response arrived.
-  var atArrival = (isComplete: false, bodySent: Int64(0))
-  /// How many bytes the other side's system had not acknowledged then.
+  /// How many bytes the other side's system had not acknowledged when the response arrived.
   var unacknowledged: Int64 = 0
+  /// Whether they were counted for bytes that arrived and were not read yet.
+  var isArrivalCounted = false
 
   // The end:
 
@@ -315,7 +313,7 @@ final class SocketExchange: Exchange, @unchecked Sendable {
     upload.note(sent: connection.wire.bodySent)
     sent.stage = AttemptStage(connection.wire.stage)
     metrics.ends = connection.ends
-    (sent.hasBegunBody, sent.hasLeft) = (hasBegunBody, connection.wire.headSent > 0)
+    (sent.hasLeft, sent.isAnswered) = (connection.wire.headSent > 0, connection.wire.hasResponseBegun)
   }
 
   var isInGracePeriod: Bool { ending != nil && isCutOff }

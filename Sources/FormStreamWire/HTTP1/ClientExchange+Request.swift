@@ -14,6 +14,7 @@ extension ClientExchange {
     guard closingReason == nil else { throw .connectionUsed }
     let start = output.count
     let notes = try HeadWriter.append(head, to: &output)
+    isKept = state != .idle
     rule = ResponseRule(method: head.method)
     announcesBody = head.hasBody
     expectsContinue = notes.expectsContinue

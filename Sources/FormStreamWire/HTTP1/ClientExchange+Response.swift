@@ -69,10 +69,8 @@ extension ClientExchange {
   ) throws(WireError) -> Event? {
     guard sent.hasBegun else { try fail(.unasked) }
     let now = SentMark(stage: stage, body: sent.body, isComplete: isRequestComplete)
-    if !facts.hasHeadBegun {
-      facts.beginHead(unread.count > 0 ? unread.mark : now)
-      reader.reset()
-    }
+    if !facts.hasHeadBegun { reader.reset() }
+    if marksNextInput { facts.receiveHead(unread.count > 0 ? unread.mark : now) }
     let size = input.count
     do {
       let isComplete = try reader.read(&input)

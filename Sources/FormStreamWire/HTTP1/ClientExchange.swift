@@ -46,6 +46,8 @@ package struct ClientExchange: ~Copyable, Sendable {
   var failure: WireError?
 
   // The request.
+  /// Whether the connection has served a request before.
+  var isKept = false
   var rule = ResponseRule.ordinary
   var announcesBody = false
   var expectsContinue = false
@@ -97,16 +99,22 @@ package struct ClientExchange: ~Copyable, Sendable {
   package var hasContinued: Bool { facts.hasContinued }
   /// How the end of the response's body is found; nil before the final head.
   package var framing: ResponseFraming? { facts.framing }
-  /// How much of the request had left when the first byte of the final response arrived; nil before its head is complete, because
-  /// it may be an interim head. A refusal means no more than this stage: a server can't have acted on what left later.
+  /// How much of the request had left when the final response arrived; nil before its head is complete, because it may be an
+  /// interim head. A refusal means no more than this stage: a server can't have acted on what left later.
+  ///
+  /// Over a kept connection, the first byte of the head decides: a server may send bytes unasked, before it has the request. Over a
+  /// new one, the last piece of the head decides: some servers write the first line before they read the body, and the other lines
+  /// after it.
   package var stageAtResponse: RequestStage? { facts.framing == nil ? nil : facts.mark.stage }
-  /// The number of bytes of the request's body that had left when the final response began; nil before its head is complete.
+  /// The number of bytes of the request's body that had left when the final response arrived; nil before its head is complete.
   package var bodySentAtResponse: Int64? { facts.framing == nil ? nil : facts.mark.body }
-  /// Whether the complete request had left when the final response began. If not, the response can't refer to all of it, and a
+  /// Whether the complete request had left when the final response arrived. If not, the response can't refer to all of it, and a
   /// success confirms nothing.
   package var isResponseToCompleteRequest: Bool {
     facts.framing != nil && facts.mark.isComplete && !sent.isMiscounted
   }
+  /// Whether the next bytes that arrive decide what had left at the response, as far as is known yet.
+  package var marksNextInput: Bool { state == .head && (!isKept || !facts.hasHeadBegun) }
   /// The number of bytes of the response's body so far.
   package var bodyReceived: Int64 { body.received }
   /// Whether nothing of the response is still to come. This may be true before the event `end`, which needs no more input.

@@ -4,7 +4,7 @@ struct ResponseFacts: Sendable {
   private(set) var hasBegun = false
   /// Whether a byte of the current head arrived.
   private(set) var hasHeadBegun = false
-  /// What had left of the request when the first byte of the current head arrived.
+  /// What had left of the request when the piece of the current head that decides arrived.
   private(set) var mark = SentMark()
 
   var hasInterim = false
@@ -35,8 +35,8 @@ struct ResponseFacts: Sendable {
     note(.surplus)
   }
 
-  /// Notes that the first byte of a head arrived, and what had left then.
-  mutating func beginHead(_ mark: SentMark) {
+  /// Notes that bytes of a head arrived, and what had left then.
+  mutating func receiveHead(_ mark: SentMark) {
     self.mark = mark
     (hasBegun, hasHeadBegun) = (true, true)
   }

@@ -32,6 +32,36 @@ import Testing
     #expect(server.connections.count == 1)
   }
 
+  /// The end of the body was on this machine when the success arrived, and is at the server when it is read.
+  @Test func `a success that arrives during a pause is as early as its arrival`() async throws {
+    let bytes = noise(1_000_000)
+    let (isPaused, isAnswered, mayRead) = (try Gate(), try Gate(), try Gate())
+    let server = try ScriptedServer { request in
+      request.method == "GET"
+        ? .good()
+        : [
+          .waitFor(isPaused), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .open(isAnswered), .waitFor(mayRead),
+          .readBody,
+        ]
+    }
+    var request = try makeRequest(.put, server.url, .bytes(bytes))
+    request.options.expectation = .never
+    let session = try makeSession()
+    let task = session.start(request)
+    for await step in task.progress where step.handedOver == Int64(bytes.count) { break }
+    task.pause()
+    // A session does one thing after the other: the pause has begun, and then the response has arrived.
+    _ = try await session.result(of: makeRequest(.get, server.url, nil))
+    isPaused.open()
+    #expect(await onNewThread { isAnswered.wait() })
+    _ = try await session.result(of: makeRequest(.get, server.url, nil))
+    mayRead.open()
+    #expect(await onNewThread { server.wait { $0.first?.hasCompleteBody == true } })
+    task.resume()
+    let result = await task.result
+    #expect(result.outcome == .unknown, "\(String(describing: result.error))")
+  }
+
   /// As Python's server for CGI programs does.
   @Test func `a success over a new connection that ends after the request confirms it`() async throws {
     let bytes = noise(20_000_000)

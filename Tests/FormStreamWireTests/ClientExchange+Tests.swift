@@ -1,12 +1,15 @@
 import FormStreamMultipart
+import FormStreamTestSupport
 import FormStreamWire
 
 extension ClientExchange {
   /// An exchange whose request was begun, and whose head left.
   static func begun(
-    _ framing: RequestHead.Framing = .none, method: String = "POST", headers: HTTPHeaders = ["Host": "h"]
+    _ framing: RequestHead.Framing = .none, method: String = "POST", headers: HTTPHeaders = ["Host": "h"],
+    isKept: Bool = false
   ) throws(RequestFlaw) -> ClientExchange {
     var exchange = ClientExchange()
+    if isKept { try exchange.serveFirstRequest() }
     try exchange.beginAndSend(framing, method: method, headers: headers)
     return exchange
   }

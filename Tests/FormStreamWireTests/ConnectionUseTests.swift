@@ -254,8 +254,12 @@ import Testing
     }
   }
 
-  @Test func `the first byte of the final head decides what had left, and not an interim head`() throws {
+  @Test(arguments: [true, false])
+  func `the first byte of the final head decides what had left, or its last piece over a new connection, and no interim head`(
+    isKept: Bool
+  ) throws {
     var exchange = ClientExchange()
+    if isKept { try exchange.serveFirstRequest() }
     try begin(&exchange, framing: .length(3))
     var output: [UInt8] = []
     try receive("HTTP/1.1 100 Continue\r\n\r\n", &exchange)
@@ -263,11 +267,15 @@ import Testing
     #expect(exchange.isResponseToCompleteRequest == false)
     _ = try exchange.beginBytes(3, to: &output)
     exchange.accepted(1)
+    #expect(exchange.marksNextInput == true)
     try receive("H", &exchange)
+    #expect(exchange.marksNextInput == !isKept)
     exchange.accepted(2)
     try receive("TTP/1.1 204 Done\r\n\r\n", &exchange)
-    #expect(exchange.bodySentAtResponse == 1)
-    #expect(exchange.closingReason == .earlyResponse)
+    #expect(exchange.marksNextInput == false)
+    #expect(exchange.bodySentAtResponse == (isKept ? 1 : 3))
+    #expect(exchange.isResponseToCompleteRequest == !isKept)
+    #expect(exchange.closingReason == (isKept ? .earlyResponse : nil))
   }
 
   /// Each prefix of a response, and what is said of it if the connection ends there.

@@ -2,8 +2,8 @@ import FormStreamMultipart
 import FormStreamWire
 import Testing
 
-/// Responses that begin before the request is complete. What had left is counted when the first byte of the final head arrives, and
-/// not when its event is asked for.
+/// Responses that begin before the request is complete. What had left is counted when the first byte of the final head arrives, or over a
+/// new connection the last piece of it, and not when its event is asked for.
 @Suite struct EarlyResponseTests {
   private let interim = "HTTP/1.1 100 Continue\r\n\r\n"
   private let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
@@ -13,7 +13,7 @@ import Testing
   /// events.
   @Test func `a final response that came with an interim one is no response to what left after both came`() throws {
     for heads in [interim + final, interim + hint + final, interim + "HTTP/1.1 200"] {
-      var exchange = try ClientExchange.begun(.length(3))
+      var exchange = try ClientExchange.begun(.length(3), isKept: true)
       var isFirst = true
       try exchange.read(heads) { exchange, _ in
         if isFirst { exchange.accepted((try? exchange.write("abc")) ?? 0) }
@@ -54,7 +54,7 @@ import Testing
     for (left, stage) in [
       (0, RequestStage.notSent), (3, .notSent), (4, .partlySent), (8, .partlySent), (9, .sent), (12, .sent),
     ] {
-      var exchange = try ClientExchange.begun(.chunked)
+      var exchange = try ClientExchange.begun(.chunked, isKept: true)
       let size = try exchange.write("abc") + exchange.writeEnd()
       #expect(size == 13)
       exchange.accepted(left)

@@ -44,7 +44,8 @@ struct GridCell: Sendable, CustomStringConvertible {
       switch self {
       case .get, .delete: nil
       case .postEmpty: 0
-      case .postLarge, .putLarge: 8 << 20
+      // Half of it is more than the buffers of both systems hold by default: 4 MiB here, and what the server's socket has.
+      case .postLarge, .putLarge: 10 << 20
       default: 2000
       }
     }

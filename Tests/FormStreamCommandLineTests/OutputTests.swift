@@ -96,7 +96,7 @@ import FormStreamTestSupport
     #expect(run.stderr.contains("is a link to a file that does not exist"))
   }
 
-  @Test(.disabled(if: sanitizer == "thread", "the sanitizer itself crashes under such a limit"))
+  @Test(.limitsFileSize)
   func `a file over the size limit is an error, and is removed`() throws {
     let run = try shell("ulimit -f 10; $F encode --file f=/bin/bash -o body; echo $?; ls -A")
     #expect(run.output == "74\n")

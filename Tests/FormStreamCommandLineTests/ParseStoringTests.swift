@@ -119,7 +119,7 @@ import Testing
     #expect(run.output.isEmpty, "\(run.output)")
   }
 
-  @Test(.disabled(if: sanitizer == "thread", "the sanitizer itself crashes under such a limit"))
+  @Test(.limitsFileSize)
   func `if there is no room, the error names the part and nothing incomplete is left`() throws {
     let place = try TemporaryDirectory()
     try place.write(

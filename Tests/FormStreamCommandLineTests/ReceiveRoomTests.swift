@@ -39,7 +39,7 @@ import Testing
   /// A limit of the shell takes the part of a full disk, because not everybody can mount one.
   ///
   /// Regression: "What had arrived before is kept."
-  @Test(arguments: [true, false], [true, false])
+  @Test(.limitsFileSize, arguments: [true, false], [true, false])
   func `a refused creation doesn't say that something is kept, unless that is so`(
     _ isTus: Bool, _ isChunked: Bool
   ) throws {

@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Regression: the next run ended the line, which then looked complete.
-  @Test func `a line for which the disk has too little room leaves nothing behind`() throws {
+  @Test(.limitsFileSize) func `a line for which the disk has too little room leaves nothing behind`() throws {
     let result = try script(
       """
       head -c 999 /dev/zero | tr '\\0' - > log; echo >> log; (ulimit -f 1; S -q --log log); echo $?

@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A record said that the upload was not carried out, because the disk had no room for another one.
-  @Test func `a step that can't be noted is not taken`() throws {
+  @Test(.limitsFileSize) func `a step that can't be noted is not taken`() throws {
     let place = try TemporaryDirectory()
     let kept = Guarded(0)
     let server = try ScriptedServer { request in
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Another upload was created, and then there was no room to note it.
-  @Test func `without room in a resume file with an earlier upload, no other one is created`() throws {
+  @Test(.limitsFileSize) func `without room in a resume file with an earlier upload, no other one is created`() throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { request in
       switch request.method {
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The upload is created by then, and nothing of it was sent.
-  @Test func `without room for its second line, a resume file asks for another run`() throws {
+  @Test(.limitsFileSize) func `without room for its second line, a resume file asks for another run`() throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer(script: tusSteps)
     let name = String(repeating: "n", count: 600)

@@ -155,6 +155,8 @@ def whole(path, digest):
 
 
 def main():
+    # A shell that starts this in the background lets it, and the downloads, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     formstream = sys.argv[1]
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     for number in [signal.SIGKILL, signal.SIGINT]:

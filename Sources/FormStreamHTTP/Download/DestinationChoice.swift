@@ -57,7 +57,8 @@ final class DestinationChoice: Sendable {
       (chosen.partial, chosen.sink) = try await file(for: head)
       chosen.state = chosen.sink == nil ? .begunBefore : .waiting
     } catch {
-      chosen.state = .failed(error)
+      // A closure that was cancelled, because the attempt has ended, has decided nothing.
+      if !Task.isCancelled { chosen.state = .failed(error) }
     }
     let isOver = state.withLock { state in
       if !state.isOver { state.chosen = chosen }

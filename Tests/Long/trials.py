@@ -122,6 +122,8 @@ def main(trials):
         if names and trial.__name__ not in names:
             continue
         with tempfile.TemporaryDirectory() as place:
+            # Some trials run programs as another user, who may not write where this one keeps its files.
+            os.environ["TMPDIR"] = place
             # The others are worth their hour, too.
             try:
                 trial(formstream, pathlib.Path(place))

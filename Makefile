@@ -71,7 +71,7 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, spelling, links, imports, pictures of the benchmarks, warnings in each build, the public API and its documentation, the examples of the pages, installing and removing, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
+# Style, spelling, links, imports, pictures of the benchmarks, warnings in each build, the sources of the fuzz targets, the public API and its documentation, the examples of the pages, installing and removing, samples, linkage, demo, zoo, real servers, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo peers suite

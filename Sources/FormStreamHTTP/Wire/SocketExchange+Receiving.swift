@@ -122,6 +122,8 @@ extension SocketExchange {
       if awaitsContinue, request.requiresContinue, !hasStoppedSending {
         end(because: .notAskedForBody(request.url, length: request.bodyLength))
       }
+      // The server has answered without asking for the body. A success can't be about it, and the server may never read it.
+      if awaitsContinue { hasStoppedSending = true }
       awaitsContinue = false
     case .body(let bytes): return deliver(bytes)
     case .trailers(let trailers):

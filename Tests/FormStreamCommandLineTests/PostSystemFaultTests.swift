@@ -51,7 +51,7 @@ import Testing
   /// was taken for a lack of encryption.
   @Test func `a reset that came before libcurl asked for the server's address is a reset`() throws {
     var options = ScriptedServer.Options()
-    // A reset may come before the connection is made: the end, and the failure that strace makes, are always in this order.
+    // The server only ends its stream: a reset could come before the connection is made. strace says the rest, as after a reset.
     options.onConnect = { _ in [.closeWrite, .finish] }
     let server = try ScriptedServer(options) { _ in [.unexpected] }
     let url = "https://127.0.0.1:\(server.port)/"

@@ -121,8 +121,10 @@ package struct ExchangeRun: Equatable, Sendable {
     }
   }
 
-  /// Sends a request, over a connection that has served another if `isKept`, and receives its response, cut before each of the ascending `cuts`, and where bytes of the upload leave. Each
+  /// Sends a request and receives its response, cut before each of the ascending `cuts`, and where bytes of the upload leave. Each
   /// piece has its own memory, which is overwritten as soon as the exchange has read the piece.
+  ///
+  /// - Parameter isKept: whether the connection has served a request before.
   package init(
     _ response: [UInt8], to request: RequestHead = .get(), cuts: some Sequence<Int> = EmptyCollection<Int>(),
     ending: Ending = .closed, limits: ExchangeLimits = ExchangeLimits(), upload: Upload? = nil, isKept: Bool = false
